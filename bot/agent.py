@@ -1,4 +1,4 @@
-"""The model-backed agent put together: its model, its instructions, and the tools that it is offered.
+"""Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
 
 The extra that it needs is imported when a model is made.
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hitl.ports import Offer
 
 _log = logging.getLogger(__name__)
-#: Loggers of libraries whose lines, below a warning, tell of requests.
+#: Loggers of libraries that log requests below the level of a warning.
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 
 def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None:
-    """Return the turns of the agent that the settings describe; None without a model. Raises SettingsError."""
+    """Return the turns of the agent that the settings describe, or None without a model. Raises SettingsError."""
     if not settings.model:
         return None
     model, groups = make_model(settings), service.gate.executor
@@ -62,7 +62,7 @@ def make_model(settings: AgentSettings) -> Model:
 
 
 class Listed:
-    """The tools of the settings, as their executors know them. Raises SettingsError for an entry that names none."""
+    """The tools that the settings list. Raises SettingsError for an entry that names no tool group."""
 
     def __init__(self, groups: Groups, listed: Sequence[str]) -> None:
         self._groups = groups
@@ -72,7 +72,7 @@ class Listed:
                 raise SettingsError(f"agent.tools: {entry!r} names no tool group. Write GROUP.TOOL or GROUP.*.")
 
     async def offers(self) -> Sequence[Offer]:
-        """The listed tools that may run now. A group that can't be asked offers nothing, and the log says so."""
+        """Return the listed tools that may run now. A group that fails offers nothing, and the log says so."""
         found: dict[tuple[str, str], Offer] = {}
         for group, _, tool in self._listed:
             try:

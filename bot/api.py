@@ -1,4 +1,4 @@
-"""The one API of the running service: its parts, put together, and its listeners."""
+"""The one API of the running service: puts its parts together and starts its listeners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bot.conversation import StoredTurns
     from bot.service import Service
 
-    #: Takes the settings anew for who asked, and returns what was taken. Raises SaysoError.
+    #: Reads the settings again for the named principal, and returns what was applied. Raises SaysoError.
     Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
     Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 async def untroubled() -> Sequence[str]:
-    """Nothing is in the way."""
+    """Return no troubles."""
     return ()
 
 
@@ -53,10 +53,11 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
 ) -> Server:
-    """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
+    """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
-    `troubles` names what is in the way of gating a call. `gateway` serves MCP. Conversations with the service's agent
-    are in `place`, and `turns` are the agent's if they are stored. `reload` takes people, routes and policy anew.
+    Closing `parts` stops it. `troubles` returns the troubles that keep calls from being gated. `gateway` serves MCP.
+    Conversations with the service's agent are in `place`, and `turns` are the agent's stored turns, if it has any.
+    `reload` applies people, routes and policy again.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -110,7 +111,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
 
 def _may_carry_tokens(http: HttpSettings) -> bool:
-    """Whether tokens may come over TCP: on the loopback, or behind a proxy with TLS that the operator named."""
+    """Return whether tokens may arrive over TCP: on the loopback, or behind the operator's proxy with TLS."""
     try:
         return bool(http.proxy) or ip_address(http.host).is_loopback
     except ValueError:
@@ -123,5 +124,5 @@ def _remove(path: Path) -> None:
 
 
 def _is_ours(uid: int, pid: int) -> bool:
-    """Whether a process is a command that this service runs: it has the service's user, and must not speak for it."""
+    """Return whether a process is a command that this service runs. It has the service's user, but no rights."""
     return uid == os.getuid() and is_kept(pid)

@@ -1,4 +1,4 @@
-"""Who hears of every change of a call in this process. One that fails is logged, and keeps nobody from their answer."""
+"""Notifies all observers of a call's changes in this process. A failing observer is logged and affects no other."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _log = logging.getLogger(__name__)
 
 
 class Listeners:
-    """The gate's one observer: what it tells, it tells to all who were added, in that order."""
+    """The gate's one observer. It notifies all listeners in the order in which they were added."""
 
     def __init__(self) -> None:
         self._all: list[Observer] = []
 
     def add(self, listener: Observer) -> None:
-        """Tell this one too."""
+        """Add a listener."""
         self._all.append(listener)
 
     def remove(self, listener: Observer) -> None:
-        """Tell this one no more."""
+        """Remove a listener."""
         self._all.remove(listener)
 
     def changed(self, call: Call) -> None:
-        """Tell all. The change is durable: what a listener does wrong must not look like a failed write."""
+        """Notify all listeners. The change is durable, so an error of a listener must not look like a failed write."""
         for listener in tuple(self._all):
             try:
                 listener.changed(call)
-            except Exception:  # noqa: BLE001 - said above
+            except Exception:  # noqa: BLE001 - explained above
                 _log.exception("listener.failed", {"listener": type(listener).__name__, "ref": call.ref})

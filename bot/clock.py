@@ -1,4 +1,4 @@
-"""The machine's clock, as the port that everything asks."""
+"""The machine's clock, in the form that the gate and the store ask for the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: A clock that lags by less is being corrected slowly, as network time does; one that lags by more was set back.
+#: A clock that lags by less is being corrected slowly, as network time does. A clock that lags by more was set back.
 _SET_BACK = timedelta(seconds=1)
 
 
@@ -18,9 +18,9 @@ def _machine() -> datetime:
 
 
 class SystemClock:
-    """Aware UTC. While the machine's clock is set back, time goes on from where it was, as fast as the seconds pass.
+    """Returns aware UTC times. If the machine's clock is set back, the time continues from the last value.
 
-    So a clock that is set back gives nobody more time to answer.
+    So nobody gains time to answer when the clock is set back.
     """
 
     def __init__(
@@ -31,12 +31,12 @@ class SystemClock:
         self._last, self._at = machine(), elapsed()
 
     def now(self) -> datetime:
-        """The time; it never goes back."""
+        """Return the time, which never goes back."""
         at, told = self._elapsed(), self._machine()
         expected = self._last + timedelta(seconds=at - self._at)
         self._last, self._at = expected if told < expected - _SET_BACK else max(told, self._last), at
         return self._last
 
     def go_on_from(self, newest: datetime) -> None:
-        """Take a moment that was recorded for the least that the time can be."""
+        """Continue from a recorded time if it is later than now."""
         self._last = max(self.now(), newest)

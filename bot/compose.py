@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 
-#: Makes the chat platforms, once there is a store to read and a keyring to seal buttons with.
+#: Makes the chat platforms, when there is a store to read and a keyring to seal buttons with.
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A composed service with what must be closed after it."""
+    """A composed service, with the parts that must be closed after it."""
 
     service: Service
     store: SqliteStore
     parts: AsyncExitStack
 
     async def close(self) -> None:
-        """Stop the service, then the store, then let the folder go."""
+        """Stop the service, then the store, then release the folder."""
         await self.parts.aclose()
 
 
@@ -75,13 +75,14 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     keys: Path | None = None,
     keep_events: timedelta = KEEP,
 ) -> Running:
-    """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
+    """Return a service over the state folder, ready to `start`.
 
-    `others` are the executors of other tool groups.
-    `sandbox` is how commands run; None takes the best that works here when the first command comes. The mark
-    (`adapters.database.mark`) lies beside the state folder by default, the master keys in it.
+    `allow` names the workspace tools that may run; None allows all. `others` are the executors of other tool groups.
+    `sandbox` is how commands run; with None, the first command finds the best sandbox of this machine. By default the
+    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it.
 
-    Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
+    Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
+    again.
     """
     clock = clock or SystemClock()
     _keep_apart(state, workspace)
@@ -113,7 +114,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
 
 @lru_cache(maxsize=1024)
 def login(user: int) -> str | None:
-    """Return the login of a user id of this machine, None for an unknown id."""
+    """Return the login of a user id of this machine, or None for an unknown id."""
     try:
         return pwd.getpwuid(user).pw_name
     except (KeyError, OverflowError):
@@ -121,12 +122,12 @@ def login(user: int) -> str | None:
 
 
 def mark_beside(state: Path) -> Path:
-    """Where the mark of a state folder lies if the settings don't say."""
+    """Return the default path of a state folder's mark."""
     return state.with_name(state.name + ".mark")
 
 
 def _keep_apart(state: Path, workspace: Path) -> None:
-    """Raises Unavailable where tools could read the keys, and seal what nobody decided."""
+    """Raise Unavailable if tools could read the keys, because they could then forge decisions."""
     if is_within(state, workspace):
         raise Unavailable(
             f"The state folder {state} lies in the workspace {workspace}, whose tools could read its keys."
@@ -135,7 +136,7 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
-    """The policies of folders, and the presets: they judge paths by this machine's files.
+    """Return the policies of folders, and the presets. They judge paths by this machine's files.
 
     With `resolve_hosts` they also judge hosts by their addresses.
     """
@@ -149,7 +150,7 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 
 
 def sandbox_of(settings: Settings) -> Sandbox | None:
-    """Return the sandbox that the settings ask for; None for the best that works here, found with the first command.
+    """Return the sandbox of the settings. With None, the first command finds the best sandbox of this machine.
 
     Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
     """
@@ -174,11 +175,11 @@ def sandbox_of(settings: Settings) -> Sandbox | None:
 
 
 def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: Sandbox | None = None) -> Registry:
-    """The tools of one folder, made where it isn't there; only those listed may run, None lists all.
+    """Return the tools of one folder, which is made if it is missing. Only listed tools may run; None lists all.
 
-    Raises Unavailable where the folder can't be used, or there is no such tool.
+    Raises Unavailable if the folder can't be used, or a listed tool doesn't exist.
     """
-    # Arguments are pydantic models, which a service with other tools has no use for.
+    # Imported here because the arguments are pydantic models, which a service with other tools doesn't need.
     from adapters.executors.bash import Shell, register_shell
     from adapters.executors.folder import Folder
     from adapters.executors.registry import Registry

@@ -1,7 +1,7 @@
-"""One person's conversation in a terminal: typed lines go to the conversation engine, cards and outcomes come back.
+"""One person's conversation in a terminal: typed lines go to the conversation engine, which shows cards and outcomes.
 
-Knows nothing of keyboards: `hear` takes a line, `show` is where text goes. The demo, a pipe and an attached
-client all use it.
+It knows nothing of keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached client use
+it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Console:
         return self._gate.people.wording(self._place, self._identity)
 
     async def open_calls(self) -> list[Call]:
-        """What waits here for an answer, of what this person may see; oldest first."""
+        """Return the pending calls of this place that the person may see, oldest first."""
         waiting = await self._service.store.pending(origin=self._place)
         return list(filter(self._may_see, waiting))
 
@@ -75,10 +75,10 @@ class Console:
         return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
 
     async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
-        """Take one line, and wait for what it lets run.
+        """Handle one line, and wait for the calls that it lets run.
 
-        `begun_at` is when its first key was pressed, now if the line can't be older than the card. `aimed` is the ref
-        of the request that was named beside the line while it was typed; keys act on no other request.
+        `begun_at` is when its first key was pressed, or None for now, if the line can't be older than the card. `aimed`
+        is the ref of the request that was named beside the line while it was typed; keys act on no other request.
         """
         if not line.strip():
             return
@@ -106,12 +106,12 @@ class Console:
         await self._remind(waiting)
 
     def leave(self) -> None:
-        """The person is gone: nothing is shown any more; what waits goes on waiting."""
+        """End the conversation for this person. Nothing is shown any more; pending calls stay pending."""
         self._service.listeners.remove(self)
         self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
-        """The conversation is over: withdraw what is pending of this person's, say so, and return it.
+        """End the conversation: withdraw this person's pending calls, show that, and return them.
 
         Nothing else is shown any more.
         """
@@ -122,7 +122,7 @@ class Console:
         return own
 
     def changed(self, call: Call) -> None:
-        """Show the card of a new call, and what became of one, when it belongs to this conversation."""
+        """Show the card of a new call, and the outcome of an ended one, if the call belongs to this conversation."""
         if call.origin != self._place or not self._may_see(call):
             return
         self._running.pop(call.ref, None)
@@ -135,9 +135,9 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Whether to tell this person how a call ended: they saw its card, they asked for it, or its time ran out.
+        """Return whether to show this person how a call ended: they saw its card, they asked for it, or it expired.
 
-        Nobody waits for what a script of theirs was allowed or denied at once.
+        Calls of a person's scripts that were allowed or denied at once aren't shown.
         """
         if call.ref in self._chat.shown or call.decision is Decision.EXPIRED:
             return True
@@ -150,11 +150,11 @@ class Console:
         return self._gate.access.may_see(self._principal, call)
 
     def _rejected_it(self, call: Call) -> bool:
-        """Whether this person rejected the call. The answer to their reply said so."""
+        """Return whether this person rejected the call. The answer to their reply has said so already."""
         return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     async def _remind(self, waiting: list[Call]) -> None:
-        """After talk about something else, say what still waits, so that a yes is about what was said last."""
+        """After other messages, name the one pending call again, so that the next yes is about the latest message."""
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:

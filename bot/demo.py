@@ -1,4 +1,4 @@
-"""`sayso demo`: the whole loop in one terminal, on real parts, in a temporary folder unless one is named."""
+"""`sayso demo`: the whole loop in one terminal, with real parts, in a temporary folder unless one is named."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
 class Demo:
-    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end.
+    """One run of the demo. `workspace` and `state` None mean temporary folders, which are deleted at the end.
 
-    `timeout_s` is how long a request stays pending, None for as long as the policy says. `language` is what
+    `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout. `language` is what
     people read.
     """
 
@@ -47,7 +47,7 @@ class Demo:
         self._identity = f"local:{os.getuid()}"
 
     async def run(self, *, interactive: bool) -> None:
-        """Talk until the end of input, then withdraw what still waits."""
+        """Talk until the end of input, then withdraw the pending requests."""
         with self._folders() as (workspace, state):
             running = await compose(
                 state=state,
@@ -76,7 +76,7 @@ class Demo:
             shutil.rmtree(root, ignore_errors=True)
 
     def _people(self) -> Directory:
-        """One person who asks and approves: alone in the room, so their own yes counts up to high."""
+        """Return one person who asks and approves. They are alone, so their own yes counts up to high risk."""
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
         return Directory(
@@ -95,7 +95,7 @@ class Demo:
             conversation=CONVERSATION,
             show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
         )
-        # Read on a thread, so that deadlines pass, and are told, while nobody types.
+        # Lines are read on a thread, so that calls can expire and that is shown while nobody types.
         while line := await asyncio.to_thread(sys.stdin.readline):
             await console.hear(line)
         await console.withdraw_all()

@@ -1,4 +1,4 @@
-"""`SettingsError`, which the adapters raise too, under the name that the process uses."""
+"""`SettingsError`, which adapters also raise, under the name that the process uses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The log's lines about requests: one when it is asked, one when it is decided, one when its run ended.
+"""The log lines about requests: one when a request is asked, one when it is decided, one when its run has ended.
 
-They hold refs, tools and people, and never arguments, notes, reasons or output: those may hold secrets, and
-`sayso show` has them.
+They hold refs, tools and people, and never arguments, notes, reasons or output: those may hold secrets, and `sayso
+show` has them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
-#: So many requests are known by what was logged of them; those in flight are far fewer.
+#: At most this many requests are remembered. Far fewer are in flight.
 _KNOWN = 10_000
-#: Decisions that come with the asking.
+#: Decisions that are made when the request is asked.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 
 
 class Journal:
-    """Hears of every change of a call in this process, and logs each step once."""
+    """Observes every change of a call in this process, and logs each step once."""
 
     def __init__(self) -> None:
         self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)

@@ -29,14 +29,14 @@ _REFRESH_S = 0.5
 
 
 class Talk:
-    """Reads lines, and knows when each was begun: one begun before a card appeared can't answer it."""
+    """Reads lines, and notes when each was begun: a line begun before a card appeared can't answer it."""
 
     def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
         self._clock = service.gate.clock
         self._conversation = conversation
         self._waiting: dict[str, Call] = {}
         self._begun_at: datetime | None = None
-        #: The request that the bar names while a line is typed: the keys of that line act on no other.
+        #: The request that the bar names while a line is typed. The keys of that line act on no other request.
         self._aimed: str | None = None
         self._left = False
         colour = not os.environ.get("NO_COLOR")
@@ -57,19 +57,19 @@ class Talk:
         service.listeners.add(self)
 
     def changed(self, call: Call) -> None:
-        """Keep the countdown true; drop keys that were pressed but not yet read when a card appears."""
+        """Update the countdown. When a card appears, drop keys that were pressed before it."""
         if call.origin != self._conversation:
             return
         if call.status is Status.PENDING:
             self._waiting[call.ref] = call
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            # What was typed or pasted behind the line that is being answered was read together with it.
+            # Text that was typed or pasted after the line that is being answered was read together with it.
             clear_typeahead(self._session.input)
         else:
             self._waiting.pop(call.ref, None)
 
     async def run(self) -> None:
-        """Until end of input, or until a supervisor or a terminal that is closed ends it."""
+        """Run until the end of input, or until a supervisor or a closed terminal ends it."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
         with patch_stdout(raw=True):
@@ -93,7 +93,7 @@ class Talk:
             self._aimed = focus.ref if focus else None
 
     def _bar(self) -> str:
-        """The bottom line: the request that keys act on now, or that the begun line was begun for."""
+        """Return the bottom line: the request that keys act on now, or the request of the begun line."""
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
         return countdown(call, len(waiting) - 1, self._clock.now(), _columns(), self._console.wording())
@@ -111,5 +111,5 @@ def _columns() -> int:
 
 
 def tell(text: str) -> None:
-    """Show text above the line that is being typed, broken between words where the screen is narrower."""
+    """Show text above the line that is being typed, broken between words if the screen is narrower."""
     print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))

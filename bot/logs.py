@@ -1,7 +1,7 @@
 """The service's log: one line an event on stderr, `name=value` for each fact or one JSON object, secrets masked.
 
-Everything logs by the standard library, an event's name as the message and its facts as a mapping for argument, so
-that the libraries' lines come out the same way, and no fact can clash with what every record has.
+All code logs by the standard library, with the event's name as the message and its facts as a mapping for argument. So
+lines of libraries have the same form, and no fact can clash with a field that every record has.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hitl.cards.redaction import mask, mask_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Ours tell what they do, libraries only what is wrong.
+#: The packages that log their normal work. Libraries only log problems.
 _OURS = ("adapters", "bot", "hitl")
 
 
 def configure(form: str = "text", level: str = "info") -> None:
-    """Log to stderr from here on: `text` or `json`; from `debug`, `info` or `warning` on.
+    """Log to stderr from here on: in the form `text` or `json`, from the level `debug`, `info` or `warning` on.
 
-    `debug` makes the libraries tell what they do, too.
+    At `debug`, libraries log their normal work too.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLine() if form == "json" else Line())
@@ -37,13 +37,13 @@ def configure(form: str = "text", level: str = "info") -> None:
 
 
 class Line(logging.Formatter):
-    """`timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' socket='...'`.
+    """Formats `timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' socket='...'`.
 
-    Values are written as Python's `repr`, so that none can begin a line of its own; a traceback is a value too.
+    Values are written as Python's `repr`, so that no value can start a new line; a traceback is a value too.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record on one line."""
+        """Return the record on one line."""
         return " ".join(f"{name}={_masked(value)!r}" for name, value in self._facts(record))
 
     def _facts(self, record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
@@ -60,13 +60,13 @@ class Line(logging.Formatter):
 
 
 class JsonLine(Line):
-    """The same facts as one JSON object on one line, with `correlation_id` for the `ref` of a call.
+    """Formats the same facts as one JSON object on one line, with `correlation_id` for the `ref` of a call.
 
-    A correlation id names the same call in the record (`sayso audit export`) and in traces.
+    The same correlation id names the call in the record (`sayso audit export`) and in traces.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON, ASCII alone."""
+        """Return the record as JSON, in ASCII only."""
         facts = {name: _masked(value) for name, value in self._facts(record)}
         if ref := facts.get("ref"):
             facts["correlation_id"] = ref
@@ -74,7 +74,10 @@ class JsonLine(Line):
 
 
 def _event(record: logging.LogRecord) -> str:
-    """The message; as it came where its facts don't fit it: logging would tell of that on lines that nothing masks."""
+    """Return the message. If its facts don't fit it, return both unformatted.
+
+    Otherwise logging itself would report the mistake, on lines without masking.
+    """
     try:
         return record.getMessage()
     except (LookupError, TypeError, ValueError):
@@ -82,5 +85,5 @@ def _event(record: logging.LogRecord) -> str:
 
 
 def _masked(value: object) -> object:
-    """Mask every text in a value, however deep it lies."""
+    """Mask every text in a value, at any depth."""
     return mask_value(value)

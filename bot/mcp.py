@@ -1,4 +1,4 @@
-"""The MCP servers that are set up, and the gateway before them, as `sayso run` has them."""
+"""Builds the configured MCP servers, and the gateway before them, for `sayso run`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from bot.service import Service
     from bot.settings import McpServerSettings, Settings
 
-#: Tool groups that aren't an MCP server's: the workspace's, and the one of `sayso ask`.
+#: Tool groups that can't be the name of an MCP server: the workspace's, and that of `sayso ask`.
 _TAKEN = frozenset({"workspace", "shell"})
-#: Seconds that a server gets to end before it is killed; the library that waits for it gives two.
+#: Seconds that a server has to end before it is killed. The library that waits for it allows two.
 _GRACE_S = 1.0
-#: The conversation, and the credential, of calls that come over the service's socket.
+#: The conversation, and the credential, of calls that arrive over the service's socket.
 _LOCAL, _SOCKET = "local", "socket"
 
 
@@ -53,7 +53,7 @@ def build_gateway(service: Service, servers: Servers) -> Gateway:
 
 
 def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
-    """Return what serves the relays of this machine's users, on a socket in the service's runtime folder."""
+    """Return the server for the relays of this machine's users, on a socket in the service's runtime folder."""
 
     async def admit(uid: int, pid: int) -> Caller:
         identity = f"local:{uid}"
@@ -69,7 +69,7 @@ def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
 
 
 def http_mount(gateway: Gateway) -> HttpMount:
-    """Return what serves the gateway at `/mcp`, for callers that may ask. The application around it knows them."""
+    """Return the gateway for `/mcp`, for callers that may ask. The application around it authenticates them."""
 
     def who(scope: Scope) -> Caller:
         caller = scope["state"][CALLER]
@@ -118,7 +118,10 @@ def _passed(server: str, variable: str) -> str:
 
 
 def _kept(command: Sequence[str]) -> Sequence[str]:
-    """The command line that starts a server below a keeper: it ends with us, and can't speak as our user's people."""
+    """Return the command line that starts a server under a keeper.
+
+    The server then ends with us, and can't act as a person of our user.
+    """
     program = shutil.which(command[0])
     if program is None:
         raise FileNotFoundError(2, f"{command[0]} isn't installed")

@@ -1,7 +1,7 @@
-"""Moving the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
+"""Moves the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
 
-The client's file then names one server, the relay. What it named before stands in the settings; each value of an
-environment or header lies in a file of its own. A backup beside those files restores the client's file to the byte.
+After the move, the client's file names one server, the relay. Its former servers are in the settings; each value of an
+environment or header is in a file of its own. A backup beside those files restores the client's file to the byte.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 RELAY: Final = "sayso"
-#: A value that only the client can fill in: `${input:token}`, `${env:HOME}`, `$HOME`.
+#: Matches a value that only the client can fill in: `${input:token}`, `${env:HOME}`, `$HOME`.
 _FILLED_IN = re.compile(r"\$\{|\$[A-Za-z_]")
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _TABLE = re.compile(r"\s*\[+\s*(?P<name>[^\]]+?)\s*\]+\s*(#.*)?")
@@ -39,7 +39,7 @@ class McpClient(StrEnum):
     CODEX = "codex"
 
 
-#: Where each client keeps its servers for one user, and under which key.
+#: The file in which each client keeps its servers for one user, and the key in it.
 _FILES: Mapping[McpClient, tuple[str, str]] = {
     McpClient.CLAUDE_DESKTOP: ("~/.config/Claude/claude_desktop_config.json", "mcpServers"),
     McpClient.CLAUDE_CODE: ("~/.claude.json", "mcpServers"),
@@ -50,30 +50,30 @@ _FILES: Mapping[McpClient, tuple[str, str]] = {
 
 
 def usual_file(client: McpClient) -> Path:
-    """Return where the client keeps its servers."""
+    """Return the file in which the client usually keeps its servers."""
     return Path(_FILES[client][0]).expanduser()
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What is to be written where."""
+    """A planned move: the files to write, and their contents."""
 
     client: McpClient
     file: Path
     before: bytes
     after: bytes
-    #: The settings file, and what is added to its end.
+    #: The settings file, and the text that is added to its end.
     settings: Path
     block: str
     #: The values that get a file of their own.
     secrets: Mapping[Path, str]
     backup: Path
-    #: Servers that stay with the client, each with why.
+    #: Servers that stay with the client, and the reason for each.
     left: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: list[str]) -> Move:
-    """Return what moving the client's servers takes; nothing is written. Raises SettingsError."""
+    """Plan the move of a client's servers, and write nothing. Raises SettingsError."""
     backup = folder / f"{client.value}.backup"
     if backup.exists():
         raise SettingsError(f"The servers of {client.value} were moved already. Take that back first with --remove.")
@@ -93,7 +93,7 @@ def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: lis
 
 
 def carry_out(move: Move) -> None:
-    """Write everything; the client's file is last, so that a failure before it changes nothing for the client."""
+    """Write everything. The client's file comes last, so that an earlier failure changes nothing for the client."""
     move.backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, value in move.secrets.items():
         _write(file, value.encode())
@@ -112,10 +112,10 @@ def carry_out(move: Move) -> None:
 
 
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
-    """Restore the client's file as it was, and remove what was added to the settings.
+    """Restore the client's file, and remove the added block from the settings.
 
-    Return the client's file, and whether the settings are as they were, too: a block that was edited is left there.
-    Raises SettingsError, and changes nothing, where there is no backup or the client's file was changed since.
+    Returns the client's file, and whether the settings were restored too: an edited block stays there. Raises
+    SettingsError, and changes nothing, if there is no backup or the client's file was changed since the move.
     """
     backup = folder / f"{client.value}.backup"
     try:
@@ -123,9 +123,13 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{backup} can't be read: no servers of {client.value} were moved from here.") from error
     file, settings = Path(record["file"]), Path(record["settings"])
-    if _hash(_read(file)) != record["after"]:
-        raise SettingsError(f"{file} was changed since its servers were moved. Nothing was written; {backup} has it.")
-    _replace(file, base64.b64decode(record["before"]))
+    before, now = base64.b64decode(record["before"]), _read(file)
+    if now != before:  # as it was, where the move ended before it came to this file
+        if _hash(now) != record["after"]:
+            raise SettingsError(
+                f"{file} was changed since its servers were moved. Nothing was written; {backup} has it."
+            )
+        _replace(file, before)
     text = settings.read_text("utf-8")
     whole = record["block"] in text
     if whole:
@@ -165,7 +169,7 @@ def _servers(client: McpClient, file: Path, held: bytes) -> dict[str, dict[str, 
 
 
 def _why_left(name: str, server: Mapping[str, Any]) -> str | None:
-    """Why a server can't be moved, if so."""
+    """Return why a server can't be moved, or None."""
     if not _group(name):
         return "its name has no letter or digit"
     if server.get("type") == "sse" or not (server.get("command") or server.get("url")):
@@ -191,7 +195,7 @@ def _group(name: str) -> str:
 
 
 def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Path, str]) -> str:
-    """One server as a table of the settings; its values go into `secrets`, each with the file that it gets."""
+    """Return one server as a table of the settings. Its values are put into `secrets`, each with its file."""
     url = str(server.get("url") or "")
     lines = ["", f"[mcp.servers.{group}]"]
     if url:
@@ -202,7 +206,11 @@ def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Pa
         lines.append(f"command = [{', '.join(map(_toml, command))}]")
         lines += [f"cwd = {_toml(str(server['cwd']))}"] if server.get("cwd") else []
         key, values = "env_files", server.get("env", {})
-    files = {str(name): folder / f"{group}-{_NOT_IN_NAMES.sub('-', str(name).lower())}" for name in values}
+    # Numbered, because names that differ in case or in special characters alone would share a file.
+    files = {
+        str(name): folder / f"{group}-{at}-{_NOT_IN_NAMES.sub('-', str(name).lower())}"
+        for at, name in enumerate(values, start=1)
+    }
     secrets.update({file: str(values[name]) for name, file in files.items()})
     if files:
         named = ", ".join(f"{_toml(name)} = {_toml(str(file))}" for name, file in files.items())
@@ -215,7 +223,7 @@ def _toml(text: str) -> str:
 
 
 def _rewritten(client: McpClient, before: bytes, moved: Mapping[str, Any], relay: list[str]) -> bytes:
-    """The client's file with the relay in place of the servers that are moved; all else stays."""
+    """Return the client's file with the relay in place of the moved servers. Everything else stays."""
     text, key = before.decode("utf-8"), _FILES[client][1]
     if client is McpClient.CODEX:
         return _rewritten_toml(text, moved, relay).encode()
@@ -227,7 +235,7 @@ def _rewritten(client: McpClient, before: bytes, moved: Mapping[str, Any], relay
 
 
 def _rewritten_toml(text: str, moved: Mapping[str, Any], relay: list[str]) -> str:
-    """The same for TOML, table by table. Raises SettingsError where another table would be lost."""
+    """Do the same for TOML, table by table. Raises SettingsError if another table would be lost."""
     kept, drops = [], False
     for line in text.splitlines(keepends=True):
         if header := _TABLE.fullmatch(line.rstrip("\n")):
@@ -266,7 +274,7 @@ def _write(file: Path, held: bytes) -> None:
 
 
 def _replace(file: Path, held: bytes) -> None:
-    """Write another content in one step, with the mode that the file has; a link stays one."""
+    """Replace a file's content in one step, and keep its mode. A link stays a link."""
     file = file.resolve()
     new = file.with_name(f".{file.name}.sayso")
     _write(new, held)

@@ -1,7 +1,8 @@
-"""What Prometheus reads of this service: what was asked, decided and run, how long that took, and what waits.
+"""Metrics for Prometheus: calls, decisions and runs, their durations, and the numbers of waiting things.
 
-Counters and times follow what this process writes to the record, after it is durable. Gauges are read from the database
-when somebody scrapes. No label holds a person, a tool, a place or a text, so the number of series is bounded.
+Counters and durations follow the lines that this process writes to the record, after they are durable. Gauges are read
+from the database at each scrape. No label holds a person, a tool, a place or a text, so the number of series is
+bounded.
 """
 
 from __future__ import annotations
@@ -41,26 +42,26 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: People take seconds to days (at most 7, DESIGN's longest timeout).
+#: People take seconds to days to decide (the longest timeout is 7 days).
 _DECIDING_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600, 86400, 604800)
-#: A tool starts within milliseconds where the service runs it, within the claim window where its caller does.
+#: A tool starts within milliseconds if the service runs it, within the claim window if its caller does.
 _STARTING_S = (0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300)
 _LATE_S = (0.005, 0.02, 0.1, 0.5, 1, 5, 30, 60)
-#: Lines of the record that an operator should look at when there are many.
+#: Events that deserve an operator's attention if there are many of them.
 _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-#: Decisions that nobody takes on a surface.
+#: The surface of decisions that nobody takes on a surface.
 _NOWHERE = "none"
 
 
 class Metrics:
-    """The instruments, and the listener that moves them (`heard`, for `SqliteStore.committed`)."""
+    """The instruments. Their listener is `heard`, for `SqliteStore.committed`."""
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
-        """`known` are the names of surfaces; any other is counted as `other`."""
+        """`known` are the names of surfaces. Any other name is counted as `other`."""
         self.registry = CollectorRegistry()
         self._clock = clock
         self._surfaces = frozenset(known)
@@ -95,18 +96,18 @@ class Metrics:
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
         self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
         ProcessCollector(registry=here)
-        # A series that is born at its first count shows no increase, so an alert would miss the first.
+        # A series that starts with its first count shows no increase, so an alert would miss that count.
         for event in _INCIDENTS:
             self._incidents.labels(event.value)
         for result, risk in itertools.product(Result, Risk):
             self._ended.labels(result.value, risk.value)
 
     def heard(self, change: Change) -> None:
-        """Count what was written. Never raises: a number is no reason to fail a call."""
+        """Count a committed change. Never raises: a metric must not make a call fail."""
         try:
             for entry in change.entries:
                 self._count(entry, change.call)
-        except Exception:  # noqa: BLE001 - said above
+        except Exception:  # noqa: BLE001 - explained above
             _log.exception("metrics.failed")
 
     def _count(self, entry: Entry, call: Call | None) -> None:
@@ -126,7 +127,7 @@ class Metrics:
             self._ended.labels(entry.event.value, risk).inc()
 
     def _timed(self, entry: Entry, call: Call) -> None:
-        """Time what people were asked; what the policy alone decides takes no time."""
+        """Record how long people took. A decision of the policy alone takes no time."""
         if call.decided_at is None or entry.actor == "policy":
             return
         self._deciding.labels(entry.event.value).observe(_seconds(call.created_at, call.decided_at))
@@ -157,12 +158,12 @@ class Metrics:
         self._aside.set(aside)
 
     def stands(self, troubles: int) -> None:
-        """Set how much is in the way of gating calls."""
+        """Set the number of troubles that keep calls from being gated."""
         self._troubles.set(troubles)
 
 
 def _seconds(since: datetime, until: datetime) -> float:
-    """Seconds from one time to another, and 0 where the clock was set back between them."""
+    """Return the seconds from one time to another, or 0 if the clock was set back between them."""
     return max(0.0, (until - since).total_seconds())
 
 
@@ -172,10 +173,10 @@ async def serve_metrics(
     parts: AsyncExitStack,
     troubles: Callable[[], Awaitable[Sequence[str]]],
 ) -> Server:
-    """Count from now on, and serve `/metrics` on its own port; `parts` ends it.
+    """Count from now on, and serve `/metrics` on its own port. Closing `parts` stops it.
 
-    It has no password, as exporters have none: it says nothing of people, tools or texts, and changes nothing.
-    Raises Unavailable if nothing can listen there.
+    It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
+    Unavailable if nothing can listen there.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response

@@ -1,8 +1,8 @@
 """An operator's own handlers of chat events: a Python file or module that the settings name.
 
 The module has a function `register(app)`, which adds handlers to an application object of the platform's own library.
-Our handlers are on another such object, which gets each event first. So an operator's handler can't
-stop ours, and it gets neither the gate nor the store, so it can't decide.
+Our handlers are on another such object, which gets each event first. So an operator's handler can't stop ours, and it
+gets neither the gate nor the store, so it can't decide.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def register_of(section: str, named: str) -> Register | None:
-    """Return the function `register` of a Python file or module, None if none is named. Raises SettingsError."""
+    """Return the function `register` of a Python file or module, or None if none is named. Raises SettingsError."""
     if not named:
         return None
     if named.endswith(".py"):

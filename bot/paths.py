@@ -1,4 +1,4 @@
-"""Where paths lie."""
+"""Questions about paths."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Whether a path lies in a folder, or is it, wherever links lead."""
+    """Return whether a path lies in a folder or is the folder itself, after all links are resolved."""
     return path.resolve().is_relative_to(folder.resolve())

@@ -1,4 +1,4 @@
-"""Runs one chat platform: connect, receive, hand on recorded events, and end."""
+"""Runs one chat platform: connects, receives, hands recorded events on, and stops."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Endpoint, Hear, Platform
 
-#: So many events are remembered as heard.
+#: At most this many handled events are remembered.
 _HEARD = 10_000
 _log = logging.getLogger(__name__)
 
 
 class Connector:
-    """One platform at work. It comes up when the platform does: until then `troubles` says why not.
+    """Runs one platform. It connects when the platform is up. Until then `troubles` says why it isn't connected.
 
-    The name of the platform's surface is the source of its events in the inbox, and begins its troubles and log
-    events. Raises SettingsError if the platform can't receive with its settings.
+    The name of the platform's surface is the source of its events in the inbox, and begins its troubles and log events.
+    Raises SettingsError if the platform can't receive with its settings.
     """
 
     def __init__(
@@ -55,36 +55,39 @@ class Connector:
         self._trouble: str | None = "not connected yet"
         self._connected = False
         self._work: asyncio.Task[None] | None = None
-        #: Events that were heard whole, though perhaps an operator's own handler failed on them afterwards.
+        #: Events that we have handled completely. An operator's own handler may have failed on them after that.
         self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property
     def is_pushed(self) -> bool:
-        """Whether the platform calls us."""
+        """Return whether the platform sends requests to us."""
         return self._receiver is None
 
     def endpoints(self) -> Sequence[Endpoint]:
-        """Return the endpoints for the HTTP server. Raises SettingsError without the secret that proves who calls."""
+        """Return the endpoints for the HTTP server.
+
+        Raises SettingsError without the secret that authenticates the platform.
+        """
         return () if self._receiver else (self.platform.endpoint(self.intake.wake),)
 
     def troubles(self) -> Sequence[str]:
-        """What is in the way of answers from the platform."""
+        """Return the troubles that keep answers of the platform from arriving."""
         receiving = self._receiver.trouble if self._receiver and self._connected else None
         return [f"{self._name}: {trouble}" for trouble in (self._trouble, receiving) if trouble]
 
     async def start(self) -> None:
-        """Connect in the background: a platform that is down at start must not keep the service down."""
+        """Connect in the background: a platform that is down must not keep the service from starting."""
         self._work = asyncio.create_task(self._run())
         self._work.add_done_callback(self._ended)
 
     async def stop(self) -> None:
-        """Take no more events, and end what is being handled; what was recorded is handled at the next start."""
+        """Take no more events, and end their handling. Recorded events are handled at the next start."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Report a bug: without this the service would seem well and hear nothing."""
+        """Report a bug. Without this the service would seem well and receive nothing."""
         if not work.cancelled() and (error := work.exception()):
             self._trouble = f"stopped by {type(error).__name__}; restart the service"
             _log.error(f"{self._name}.stopped", exc_info=error)
@@ -115,7 +118,7 @@ class Connector:
                 return who
 
     async def _refresh_open_cards(self) -> None:
-        """If presses were lost while this process was down, each open card asks people to press again."""
+        """Let each open card ask people to press again, if presses were lost while this process was down."""
         for call in await self._service.store.pending() if self.platform.surface.loses_presses else ():
             here = [route for route in call.routes if route.startswith(f"{self._name}:")]
             if here:
@@ -127,9 +130,9 @@ class Connector:
         await self.platform.dispatch(event, partial(self._hear_once, event))
 
     async def _hear_once(self, event: Incoming, heard: Heard) -> None:
-        """Do what an event asks for, once: it comes again if an operator's own handler failed after ours."""
+        """Handle an event once. It comes again if an operator's own handler failed after ours."""
         if event.id in self._heard:
             return
-        # Platforms don't say of every event when it happened.
+        # Not every event of a platform says when it happened.
         await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))
         self._heard[event.id] = None

@@ -1,6 +1,6 @@
-"""The chat platforms that are set up, and the HTTP shell: started after the service, stopped before it.
+"""The configured chat platforms and their webhooks. They start after the service, and stop before it.
 
-What they hear ends before the service does, what they say only after it.
+They stop receiving before the service stops, and their connections close after it, because the service still sends.
 
 A platform that isn't configured isn't imported, so that its extra need not be installed.
 """
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: Below, no call with large arguments could be recorded any more.
+#: With less, no call with large arguments could be recorded any more.
 _LEAST_FREE_BYTES = 1024 * 1024
 
 
 class Platforms:
-    """What `sayso run` has beside the service itself."""
+    """The chat platforms that `sayso run` has besides the service itself."""
 
     def __init__(self, settings: Settings, others: Callable[[], Sequence[str]] = tuple) -> None:
-        """`others` tells of troubles that are no platform's."""
+        """`others` returns troubles that don't come from a platform."""
         self._settings = settings
         self._others = others
         self._platforms: list[Platform] = []
@@ -52,14 +52,14 @@ class Platforms:
         self._service: Service | None = None
 
     async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, PlatformChat]:
-        """The chats by the first part of their routes. Raises SettingsError."""
+        """Return the chats by the first part of their routes. Raises SettingsError."""
         core = Core(store, keys, self._settings.directory())
         for name in self._settings.set_up():
             self._platforms.append(await build(self._settings, name, core))
         return {platform.surface.name: platform.chat for platform in self._platforms}
 
     def attach(self, service: Service, turns: StoredTurns | None = None) -> None:
-        """Give the platforms the service that they speak for, and its agent's turns if those are stored.
+        """Connect the platforms with the service, and with the stored turns of its agent if it has any.
 
         Raises SettingsError.
         """
@@ -69,7 +69,7 @@ class Platforms:
         self._connectors = [Connector(platform, service, turns=turns) for platform in self._platforms]
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
-        """Connect to what is set up; `parts` ends it again."""
+        """Connect to the platforms that are set up. Closing `parts` disconnects them."""
         for connector in self._connectors:
             parts.push_async_callback(connector.stop)
             await connector.start()
@@ -83,12 +83,12 @@ class Platforms:
         return [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
 
     async def close(self) -> None:
-        """Close the connections, once nothing is to be sent any more."""
+        """Close the connections, when nothing is to be sent any more."""
         for platform in self._platforms:
             await platform.close()
 
     async def troubles(self) -> Sequence[str]:
-        """What is in the way of gating a call, for `/readyz` and `doctor`."""
+        """Return the troubles that keep calls from being gated, for `/readyz` and `doctor`."""
         found = [*self._others(), *_shortage(self._settings.folder("state"))]
         found += [trouble for connector in self._connectors for trouble in connector.troubles()]
         try:
@@ -101,7 +101,7 @@ class Platforms:
 
 
 async def build(settings: Settings, name: str, core: Core) -> Platform:
-    """One platform, not yet connected. Raises SettingsError, also if the extra that it needs isn't installed."""
+    """Return one platform, not yet connected. Raises SettingsError, also if the extra that it needs isn't installed."""
     section = settings.section(name)
     try:
         make = module(name, "platform").build
@@ -114,7 +114,7 @@ async def build(settings: Settings, name: str, core: Core) -> Platform:
 
 
 def mounted(endpoint: Endpoint) -> Route:
-    """The route of an endpoint on the HTTP shell."""
+    """Return the HTTP route of an endpoint."""
     from starlette.responses import Response
     from starlette.routing import Route
 
@@ -128,7 +128,7 @@ def mounted(endpoint: Endpoint) -> Route:
 
 
 def _shortage(state: Path) -> Iterator[str]:
-    """What keeps the next call from being recorded: reads alone go on where a disk is full."""
+    """Return why the next call can't be recorded: reads still work if the disk is full."""
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The policy in force: a preset or a named document, loaded whole at the start and again when it changes.
+"""The policy that applies now: a preset or a named document, loaded at the start and again when it changes.
 
-A document that can't be used never takes the place of one that can: at the start the service refuses to run, later
-the old policy stays and `troubles` says why. Every change, and every refusal, is on the service's own record.
+A document that can't be used never replaces a usable one. At the start the service refuses to run without a usable
+document; later the old policy stays and `troubles` says why. Every change and every refusal is recorded.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from hitl.ports import Calls, Paths, Resolver
 
 _log = logging.getLogger(__name__)
-#: How often the document is read. A change counts once two reads in a row got the same text: half a file doesn't.
+#: Seconds between two reads of the document. A change applies when two reads in a row give the same text, so that a
+#: half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: Between the two reads at the start and at a reload by signal, and how often they are tried while the text changes.
+#: Seconds between two reads at the start and at a reload by signal, and how often they are tried while the text
+#: changes.
 SETTLES_S, _READS = 0.25, 20
-#: What the engine imports when it first needs it, by the name that it is installed under.
+#: The modules that the engine imports at its first use, and the names of their packages.
 _NEEDED = {
     "re2": "google-re2",
     "tree_sitter": "tree-sitter",
@@ -45,7 +47,7 @@ _NEEDED = {
 
 
 class Library:
-    """The named documents of several sources, of which one at most may have a name."""
+    """The named documents of several sources. A name may occur in one source only."""
 
     def __init__(
         self, sources: Sequence[DocumentSource], *, paths: Paths | None = None, resolver: Resolver | None = None
@@ -55,7 +57,7 @@ class Library:
         self._resolver = resolver
 
     def read(self, name: str) -> Document:
-        """The text of that name. Raises SettingsError where there is none to be used."""
+        """Return the document of that name. Raises SettingsError if there is no usable one."""
         found: list[Document] = []
         missing: list[str] = []
         for source in self._sources:
@@ -74,11 +76,11 @@ class Library:
         return found[0]
 
     def _names(self) -> list[str]:
-        """The names of all documents there are."""
+        """Return the names of all documents."""
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """The text of that name, once it was read the same twice: nobody is writing it. Raises SettingsError."""
+        """Return the document when two reads give the same text, so that nobody is writing it. Raises SettingsError."""
         found = self.read(name)
         for _ in range(_READS):
             if found.fixed:
@@ -90,7 +92,7 @@ class Library:
         raise SettingsError(f"{found.origin} keeps changing. Write it beside and rename it, then start again.")
 
     def load(self, document: Document) -> Policy:
-        """The document, compiled. Raises SettingsError with every problem of it, each with its line."""
+        """Compile the document. Raises SettingsError with all its problems, each with its line."""
         from hitl.policy import PolicyInvalid, load
 
         form: Literal["yaml", "json"] = "json" if document.format == "json" else "yaml"
@@ -102,7 +104,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A policy that could be put in force."""
+    """A usable policy that doesn't apply yet."""
 
     library: Library
     name: str
@@ -116,7 +118,7 @@ class Prepared:
 
 
 class Policies:
-    """The policy in force, as the gate asks for it. Raises SettingsError where there is none to begin with."""
+    """Holds the policy that applies now, for the gate. Raises SettingsError if there is no usable one at the start."""
 
     def __init__(self, library: Library, name: str) -> None:
         need_engine()
@@ -131,20 +133,20 @@ class Policies:
 
     @property
     def name(self) -> str:
-        """What the settings call it."""
+        """The name of the policy in the settings."""
         return self._name
 
     def current(self) -> Policy:
-        """The last document that could be used."""
+        """Return the last usable policy."""
         return self._policy
 
     def prepared(self, library: Library, name: str) -> Prepared:
-        """Read and compile what a reload would put in force. Raises SettingsError; nothing has changed then."""
+        """Read and compile the policy for a reload. Raises SettingsError. Nothing has changed yet."""
         document = library.settled(name)
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Put it in force, on record if it differs from what was."""
+        """Apply the policy, and record it if it differs from the last one."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
@@ -152,23 +154,23 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Why the document that is there now isn't the one in force, if so."""
+        """Return why the present document doesn't apply, or nothing."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
-        """Record which document is in force, and watch it. Raises hitl.errors.Unavailable."""
+        """Record which document applies, and watch it. Raises hitl.errors.Unavailable."""
         self._store = store
         await self._record(Event.POLICY_LOADED)
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Look now, and take what is there once it was read the same twice."""
+        """Read the document now, and apply it when two reads have given the same text."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)
@@ -185,14 +187,14 @@ class Policies:
                 await self._take(self._seen)
 
     async def _look(self) -> Document | str:
-        """The document as it lies there, or why it can't be read."""
+        """Return the present document, or the reason why it can't be read."""
         try:
             return await asyncio.to_thread(self._library.read, self._name)
         except SettingsError as error:
             return str(error)
 
     async def _take(self, found: Document | str) -> None:
-        """Put a document in force if it differs from the one that is, and can be used; else say why not."""
+        """Apply a document if it is new and usable. If it isn't usable, keep the reason."""
         if found == self._document:
             self._trouble = ""
             return
@@ -213,7 +215,7 @@ class Policies:
             await self._record(Event.POLICY_REFUSED, why=why[:500])
 
     async def _record(self, event: Event, **more: str) -> None:
-        """On the service's own record; a store in trouble is told elsewhere, and the log has it in any case."""
+        """Write to the service's own record and the log. A store in trouble is reported elsewhere."""
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:
@@ -223,7 +225,7 @@ class Policies:
 
 
 def need_engine() -> None:
-    """Raises SettingsError naming what the policy engine needs and this environment doesn't have."""
+    """Raise SettingsError that names the first missing package of the policy engine."""
     for module, package in _NEEDED.items():
         try:
             importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""`sayso reload` and SIGHUP: people, routes and the policy as the settings have them now, whole or not at all."""
+"""`sayso reload` and SIGHUP: apply the people, routes and policy of the current settings, all of them or none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _log = logging.getLogger(__name__)
-#: The settings that a reload takes. All others need a restart.
+#: The settings that a reload applies. All other settings need a restart.
 _TAKEN = frozenset(
     {
         *(
@@ -44,7 +44,7 @@ _TAKEN = frozenset(
 
 
 class Reloading:
-    """Takes what changed in the settings file `source` since the start with `settings`."""
+    """Applies changes of the settings file `source`. The service started with `settings`."""
 
     def __init__(self, source: Path | None, settings: Settings, gate: Gate, policies: Policies) -> None:
         self._source = source
@@ -54,10 +54,10 @@ class Reloading:
         self._turn = asyncio.Lock()
 
     async def reload(self, by: str = "service") -> Mapping[str, Any]:
-        """Put the lists and the policy of now in force, and on record; `by` is who asked for that.
+        """Apply the current lists and policy, and record that. `by` is who asked for it.
 
         Returns the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if
-        something of it can't be used, and Unavailable; then all stays as it was.
+        a part can't be used, and Unavailable; then nothing has changed.
         """
         async with self._turn:
             try:
@@ -67,10 +67,10 @@ class Reloading:
                 prepared = await asyncio.to_thread(self._policies.prepared, library, settings.policy_name())
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
-                # The policy is watched by itself too. If the fault is in the policy, `doctor` shows it at once.
+                # The policy is also watched separately. If the fault is in the policy, `doctor` shows it at once.
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
-            # The line is durable before anybody has a new right by it.
+            # The record must be durable before anybody gets a new right.
             restart = self._changed(settings)
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
@@ -79,7 +79,7 @@ class Reloading:
             return {"policy": prepared.name, "digest": prepared.digest, "restart": restart}
 
     def _changed(self, settings: Settings) -> list[str]:
-        """The settings that a reload doesn't take, and that differ from those of the start."""
+        """Return the changed settings that a reload doesn't apply."""
         names = sorted(set(type(settings).model_fields) - _TAKEN)
         return [name for name in names if getattr(settings, name) != getattr(self._began_with, name)]
 
@@ -89,7 +89,7 @@ class Reloading:
 
 
 def _lists(people: Directory) -> Mapping[str, Sequence[str]]:
-    """Who may do what, for the record."""
+    """Return the lists of people and routes, for the record."""
     return {
         name: sorted(getattr(people, name)) for name in ("approvers", "requesters", "operators", "routes", "revoked")
     }

@@ -36,9 +36,9 @@ _log = logging.getLogger(__name__)
 
 
 async def serve(settings: Settings, source: Path | None) -> None:
-    """Run until SIGTERM or SIGINT; `source` is the file of the settings, for the log.
+    """Run until SIGTERM or SIGINT. `source` is the settings file.
 
-    Raises hitl.errors.Unavailable or SettingsError where it can't start.
+    Raises hitl.errors.Unavailable or SettingsError if it can't start.
     """
     logs.configure(settings.log, settings.log_level)
     stopping = asyncio.Event()
@@ -53,7 +53,7 @@ async def serve(settings: Settings, source: Path | None) -> None:
 
 
 async def _start(settings: Settings, source: Path | None, parts: contextlib.AsyncExitStack) -> None:
-    """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
+    """Start all parts in the order of their dependencies. `parts` stops them in the reverse order."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
     servers = _mcp().build_servers(settings) if settings.mcp else None
@@ -119,7 +119,8 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
         parts.push_async_callback(relays.stop)
         await relays.start()
-    # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
+    # Freeze the start-up objects, so that the garbage collector skips them. Under load it examined them several times a
+    # second, and each time delayed all answers by 50 ms.
     gc.freeze()
     terms = {
         "agent": settings.agent.model or "offline",
@@ -138,7 +139,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
 
 def surface_lines(settings: Settings) -> Iterator[str]:
-    """A sentence for each surface of an installation: what it is, and where its cards go."""
+    """Yield a sentence for each surface of an installation: its address, and the places of its cards."""
     yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
     if settings.http.port is not None:
         yield say("start.http", host=settings.http.host, port=settings.http.port)
@@ -155,7 +156,7 @@ def surface_lines(settings: Settings) -> Iterator[str]:
 
 
 def _mcp() -> ModuleType:
-    """The module that puts the MCP gateway together. Raises SettingsError naming the extra that it needs."""
+    """Import the module that builds the MCP gateway. Raises SettingsError that names the missing extra."""
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
@@ -163,17 +164,17 @@ def _mcp() -> ModuleType:
 
 
 def _metrics() -> ModuleType:
-    """The module that counts for Prometheus. Raises SettingsError naming the extra that it needs."""
+    """Import the module that counts for Prometheus. Raises SettingsError that names the missing extra."""
     return importlib.import_module("bot.metrics")
 
 
 def _traces() -> ModuleType:
-    """The module that writes traces. Raises SettingsError naming the extra that it needs."""
+    """Import the module that writes traces. Raises SettingsError that names the missing extra."""
     return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """SIGHUP does what `sayso reload` does. A refusal is logged and on record."""
+    """Make SIGHUP do the same as `sayso reload`. A refusal is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

@@ -1,7 +1,7 @@
-"""The running service: the gate, and everything that must happen around it in a living process.
+"""The running service: the gate, and the work around it in a living process.
 
-Whoever brings a call or a reply hands it to the service, not to the gate, so that whatever may run at once does:
-a surface can't forget to run what it got approved.
+Calls and replies are handed to the service, not to the gate. The service then runs each call that may run at once, so
+no surface can forget to run an approved call.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: Calls that were asked again, for those who still wait for the old one.
+#: Calls that were asked for again, kept for those who still wait for the old call.
 _REMEMBERED = 512
 
 
 class Service:
-    """Submits, decides, runs, expires, delivers. Built by `bot.compose.compose`.
+    """Submits, decides, runs, expires and delivers calls. `bot.compose.compose` builds it.
 
-    `older`: the database is older than what was last let run, so that nothing which is open in it may run.
+    `older` says that the database is older than its mark, so no call that is open in it may run.
     """
 
     def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None, *, older: bool = False) -> None:
@@ -71,11 +71,11 @@ class Service:
         gate.observers.append(self.listeners)
 
     async def start(self) -> None:
-        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages.
+        """Continue the work of the last process: lost leases, overdue calls, calls to run, unsent messages.
 
-        Whoever took a lease in the place where this process works is dead. Another service's lease ends by its time.
+        The processes that took leases in this place are dead. A lease of another service ends at its time.
         """
-        # The reader of words isn't needed to start, and the first reply in words should not wait for its import.
+        # Starting doesn't need the reply reader, but the first reply in words should not wait for its import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         if self._older:
             await self._void()
@@ -88,7 +88,7 @@ class Service:
             self._outbox.set()
 
     async def _void(self) -> None:
-        """End all that was open in a database that is older than what was last let run, and put that on record."""
+        """End all open calls of a database that is older than its mark, and record that."""
         _log.error("store.older")
         while any([await self._voided(call) for call in await self.store.unfinished()]):
             pass
@@ -97,11 +97,12 @@ class Service:
                 await self.store.commit(adding(Change(handled=(event.source, event.id))))
         for turn in await self.store.open_turns():
             await self.store.keep_turn(replace(turn, done=True))
-        # Last, because with it the mark moves on: a start that broke off before begins anew.
+        # This comes last because it moves the mark. If a start fails before this line, the next start repeats all
+        # steps.
         await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
     async def _voided(self, call: Call) -> Call | None:
-        """The ended call; None for a row that can't be ended, which must not keep the service from starting."""
+        """Return the ended call, or None if its row can't be ended, which must not keep the service from starting."""
         try:
             return await self.gate.void(call)
         except SaysoError as error:
@@ -109,15 +110,15 @@ class Service:
             return None
 
     def _took_here(self, owner: str) -> bool:
-        """Whether the owner of a lease worked where we do: up to its last colon it has our name.
+        """Return whether the owner of a lease worked in this place: up to its last colon it has our name.
 
-        Owners of older versions named no place (`service:0a1b2c3d`); their database has always been in this one.
+        Older versions recorded no place (`service:0a1b2c3d`); their database has always been in this place.
         """
         place, _, _process = owner.rpartition(":")
         return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
-        """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""
+        """Wait for running tools or stop them and record `unknown`, then stop the timers. The store stays open."""
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
         others = [*self._following, *filter(None, [self._posting])]
@@ -127,9 +128,9 @@ class Service:
         await self.expiry.stop()
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`.
+        """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.
 
-        Large calls are taken one at a time, so that others are answered between any two of them.
+        Large calls are handled one at a time, so that others are answered between any two of them.
         """
         if not looks_large(ask.args):
             return await self._whole(self._submitted(ask))
@@ -137,41 +138,42 @@ class Service:
             return await self._whole(self._submitted(ask))
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Hand a reply to the guard, and run what it approved. Raises as `Gate.decide`."""
+        """Hand a reply to the guard, and run the calls that it approved. Raises the errors of `Gate.decide`."""
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """The call once it is over, or as it stands when the time is up.
+        """Return the call when it has ended, or its present state when the time is up.
 
-        A call that was asked again, because what people were shown of it had changed, is over when the new one is.
+        If the call was asked for again because a file or the sandbox had changed, wait for the end of the new call.
         """
         ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
         again = self._again.get(ended.ref)
-        successor = await again if again else None
+        # Shielded: who gives up waiting doesn't take the others' answer along.
+        successor = await asyncio.shield(again) if again else None
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """The call once people no longer need to answer, or as it stands when the time is up."""
+        """Return the call when no answer can come any more, or its present state when the time is up."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """The call once people no longer need to answer, nor to say why not, or as it stands when the time is up."""
+        """Return the call when no answer and no reason can come any more, or its state when the time is up."""
         answered = await self.waiting.until(
             call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
         )
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """The call, once it can be shown at once."""
+        """Return the call when it can be shown without delay."""
         await self.gate.ready(call)
         return call
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-        """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
+        """Call `tell` when the call has ended, if this process still runs. The outbox doesn't know this follower."""
         self.accompany(self._followed(call, tell))
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do work beside the calls, such as an agent's turn. A stop of the service cancels it."""
+        """Run work besides the calls, such as an agent's turn. A stop of the service cancels it."""
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -228,14 +230,14 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """The use case to its end, even if whoever wanted the answer is cancelled: a lease taken must be run."""
+        """Run the use case to its end, even if its caller is cancelled: a lease that was taken must be run."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
         whole.add_done_callback(lambda _: answer.cancel())
         return await answer
 
     async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
-        """Answer, then run the leases that the use case took: one of them in this very task."""
+        """Answer, then run the leases that the use case took: the first of them in this task."""
         try:
             value, leases = await use_case
         except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
@@ -250,7 +252,7 @@ class Service:
             await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """A task of its own, kept until it ends: the loop itself keeps only a weak reference."""
+        """Return a task that is kept until it ends, because the loop itself keeps only a weak reference."""
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -266,7 +268,10 @@ class Service:
         await self._record(lease, ran)
 
     async def _record(self, lease: Lease, ran: Ran) -> None:
-        """Store how a run ended; a store in trouble gets some tries before the lease tells `unknown`."""
+        """Store how a run ended. If the store is in trouble, try several times.
+
+        After that the lease runs out, and the result becomes `unknown`.
+        """
         for attempt in range(_TRIES_TO_RECORD):
             try:
                 await self.gate.finish_own(lease, ran)
@@ -291,7 +296,7 @@ class Service:
         ]
 
     async def moved(self, old: str, new: str) -> None:
-        """A chat platform renamed a conversation: its waiting cards are posted anew there."""
+        """Handle a conversation that its platform renamed: its open cards are posted again there."""
         await self.store.move(old, new)
         await self.store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {"old": old, "new": new}),))))
         self._outbox.set()
@@ -304,8 +309,8 @@ class Service:
             except Unavailable as error:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
-            except Exception:  # noqa: BLE001 - said below
-                # Whatever it was: without this no card would go out any more, and nobody would know.
+            except Exception:  # noqa: BLE001 - explained below
+                # Any error is caught: without this no card would be sent any more, and nobody would know.
                 _log.exception("outbox.postponed")
                 taken = ()
             for sending in taken:
@@ -315,7 +320,7 @@ class Service:
                 await self._outbox_woken()
 
     async def _send(self, sending: Sending) -> None:
-        """One message; its route is free again afterwards, so that a slow chat holds up nobody but itself."""
+        """Send one message, then free its route, so that a slow chat delays only itself."""
         try:
             await self.delivery.send(sending)
         except Unavailable as error:
@@ -325,7 +330,7 @@ class Service:
             self._outbox.set()
 
     async def _outbox_woken(self) -> None:
-        """Until something is queued, or the next retry may be due."""
+        """Wait until something is queued, or the next retry may be due."""
         try:
             async with asyncio.timeout(1.0):
                 await self._outbox.wait()
@@ -334,7 +339,7 @@ class Service:
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-    """Tell, again where that may help. Raises PlatformError where it doesn't."""
+    """Call `tell`, and again after errors that may pass. Raises PlatformError if it finally fails."""
     for attempt in range(_TRIES_TO_FOLLOW):
         try:
             return await tell(call)

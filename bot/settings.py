@@ -1,4 +1,4 @@
-"""The operator's settings: the environment (`SAYSO_...`, `__` between levels), then `sayso.toml`.
+"""The operator's settings: the environment (`SAYSO_...`, `__` between levels) overrides `sayso.toml`.
 
 Unknown keys are errors.
 """
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
-#: Where our own code lies, and what it is run by.
+#: The folders of our own code and of the Python that runs it.
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
 def _named(value: object) -> object:
-    """A list of folders without empty entries: an empty path would mean the current folder."""
+    """Drop empty entries of a list of folders: an empty path would mean the current folder."""
     if not isinstance(value, list):
         return value
     return [entry for entry in value if not isinstance(entry, str) or entry.strip()]
@@ -70,12 +70,12 @@ class _Part(BaseModel):
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: The languages that have a catalogue (`hitl.cards.languages`).
 Language = Literal["en", "de"]
-#: A principal, an identity or a place; an empty one would be nobody, and look like somebody.
+#: A principal, an identity or a place. An empty name would match nobody, and look like somebody.
 Name = Annotated[str, Field(min_length=1)]
 
 
 class ConversationSettings(_Part):
-    """What differs in one conversation; what is absent is as in the installation."""
+    """The settings that differ in one conversation. Absent settings are those of the installation."""
 
     approvers: list[Name] | None = None
     requesters: list[Name] | None = None
@@ -85,7 +85,7 @@ class ConversationSettings(_Part):
 
 
 class LimitSettings(_Part):
-    """See `hitl.limits.Limits` for units and meanings."""
+    """Limits of calls. `hitl.limits.Limits` explains their units and meanings."""
 
     claim_caller_s: float = Field(default=300, gt=0)
     open_per_requester: int = Field(default=50, ge=1)
@@ -98,10 +98,10 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names.
+    """The workspace tools that may run: an empty list allows no tool, None allows all. The executor knows the names.
 
-    The others bound one command with all that it starts: megabytes of memory, processes and threads, megabytes of one
-    file.
+    The other settings limit one command with all processes that it starts: megabytes of memory, processes and threads,
+    megabytes of one file.
     """
 
     allow: list[Name] | None = None
@@ -111,11 +111,11 @@ class ToolSettings(_Part):
 
 
 class AgentSettings(_Part):
-    """The model behind the agent in chats; without `model`, the offline agent stays.
+    """The model behind the agent in chats. Without `model`, the offline agent answers.
 
     `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
-    `base_url` is the provider's own by default. `tools` lists what the model may want, as GROUP.TOOL or GROUP.*.
-    A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s`.
+    `base_url` is the provider's own by default. `tools` lists the tools that the model may request, as GROUP.TOOL or
+    GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -129,24 +129,24 @@ class AgentSettings(_Part):
     answer_s: float = Field(default=120.0, gt=0)
 
     def secret(self) -> str:
-        """The key, from the environment or its file; empty where neither is given. Raises SettingsError."""
+        """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
         key = self.key or (_read_secret("agent", "key", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
     def instructions(self) -> str:
-        """What the operator tells the model. Raises SettingsError if the file can't be read."""
+        """Return the operator's instructions for the model. Raises SettingsError if the file can't be read."""
         file = self.instructions_file
         return _read_secret("agent", "instructions", file).get_secret_value() if file else ""
 
 
 class StageSettings(_Part):
-    """What applies on one stage, such as `dev` or `production`."""
+    """The settings of one stage, such as `dev` or `production`."""
 
     policy: str
 
 
 class CardSettings(_Part):
-    """The words on the cards of one tool's requests; see `hitl.call.CardTerms`."""
+    """The words on the cards of one tool's requests. `hitl.call.CardTerms` explains them."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
     undo: str = Field(default="", max_length=200)
@@ -156,9 +156,9 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in front:
-    without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
-    may approve; medium is the default.
+    `hosts` are its names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
+    proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that each may
+    approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -169,14 +169,14 @@ class HttpSettings(_Part):
 
 
 class MetricsSettings(_Part):
-    """Where `/metrics` is served; without `port` it isn't. Port 0 takes a free one."""
+    """The address of `/metrics`. Without `port` it isn't served. Port 0 takes a free one."""
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
 
 
 class TraceSettings(_Part):
-    """Where traces go (OTLP over HTTP); without an endpoint none are made."""
+    """The address that traces are sent to (OTLP over HTTP). Without an endpoint there are no traces."""
 
     endpoint: str = Field(default="", pattern="^(https?://.+)?$")
 
@@ -185,7 +185,7 @@ class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
     Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
-    `start_s` is how long the server may take to start.
+    `start_s` is how many seconds the server may take to start.
     """
 
     command: list[Name] = []
@@ -200,7 +200,7 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """A server is reached one way, and only with what that way takes."""
+        """Refuse a server with both a command and a URL, or with settings of the other kind."""
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):
@@ -213,13 +213,13 @@ class McpServerSettings(_Part):
 
 
 class McpSettings(_Part):
-    """The MCP gateway, and the servers behind it; each name is a tool group."""
+    """The MCP gateway, and the servers behind it. Each server's name is a tool group."""
 
     servers: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,31}$")], McpServerSettings] = {}
 
 
 class Settings(BaseSettings):
-    """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
+    """One installation. Paths may begin with `~`; relative paths in a file are relative to the file (`load`)."""
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -259,7 +259,7 @@ class Settings(BaseSettings):
     mcp: McpSettings | None = None
     masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
-    #: What `sayso revoke` wrote beside the settings file.
+    #: The names that `sayso revoke` wrote beside the settings file.
     _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
@@ -271,27 +271,27 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment wins over the file, which is handed in as the initial values."""
+        """Let the environment override the file, whose values are passed as the initial ones."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
-        """One of the folders, as an absolute path."""
+        """Return one of the folders, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
 
     def mark_file(self) -> Path | None:
-        """The file of the mark, as an absolute path; None where it lies beside the state folder."""
+        """Return the file of the mark, as an absolute path, or None if it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
     @classmethod
     def sections(cls) -> dict[str, type[BaseModel]]:
-        """The class of each chat platform's section, by the platform's name."""
+        """Return the class of each chat platform's section, by the platform's name."""
         found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
         return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
 
     def set_up(self) -> dict[str, BaseModel]:
-        """The sections of the chat platforms that are set up, by the platform's name."""
+        """Return the sections of the chat platforms that are set up, by the platform's name."""
         found = {name: getattr(self, name) for name in self.sections()}
         return {name: section for name, section in found.items() if section is not None}
 
@@ -310,11 +310,15 @@ class Settings(BaseSettings):
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
-        """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
+        """Return the file of the master keys, as an absolute path, or None if they are in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
-        """The lists of people. Raises SettingsError where they can't be trusted."""
+        """Return the lists of people.
+
+        Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
+        self-approved.
+        """
         conversations = {
             place: Conversation(
                 place,
@@ -345,7 +349,7 @@ class Settings(BaseSettings):
             raise SettingsError(str(error)) from error
 
     def policy_name(self) -> str:
-        """The policy of this stage. Raises SettingsError where the stage isn't one that is described."""
+        """Return the policy of this stage. Raises SettingsError if the settings don't describe the stage."""
         if not self.stage:
             return self.policy
         if self.stage not in self.stages:
@@ -353,11 +357,11 @@ class Settings(BaseSettings):
         return self.stages[self.stage].policy
 
     def policy_folders(self) -> list[Path]:
-        """Where named policies are looked for, as absolute paths."""
+        """Return the folders of named policies, as absolute paths."""
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """The operator's word beside the policy."""
+        """Return the operator's terms besides the policy."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -367,7 +371,7 @@ class Settings(BaseSettings):
         return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
-        """The files that secrets come from, as absolute paths."""
+        """Return the files that secrets come from, as absolute paths."""
         sections = (*self.set_up().values(), self.agent)
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         servers = self.mcp.servers.values() if self.mcp else ()
@@ -375,14 +379,14 @@ class Settings(BaseSettings):
         return [path.expanduser().absolute() for path in (*named, *files)]
 
     def handler_files(self) -> list[Path]:
-        """The files with an operator's own handlers, as absolute paths."""
+        """Return the files with an operator's own handlers, as absolute paths."""
         named = (getattr(section, "handlers", "") for section in self.set_up().values())
         return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
-        """What lies in the workspace, where tools could read or change it, and must not.
+        """Return the protected paths that lie in the workspace, where tools could read or change them.
 
-        The state, secrets, policies, and the programs of this service themselves.
+        These are the state, secrets, policies, handlers and the programs of this service itself.
         """
         workspace = self.folder("workspace")
         guarded = [
@@ -395,12 +399,12 @@ class Settings(BaseSettings):
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
-        """The gate's numbers."""
+        """Return the gate's limits."""
         return Limits(**self.limits.model_dump())
 
 
 def default_runtime() -> Path:
-    """Where the socket lies: systemd's folder, else the user's runtime folder, else beside the state."""
+    """Return the folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
     if given := os.environ.get("XDG_RUNTIME_DIR"):
@@ -409,7 +413,7 @@ def default_runtime() -> Path:
 
 
 def find_config(given: Path | None) -> Path | None:
-    """The file named, else `SAYSO_CONFIG`, else `sayso.toml` here, else in the user's or the system's folder."""
+    """Return the given file, else `SAYSO_CONFIG`, else a `sayso.toml` here, in the user's or in the system's folder."""
     if given is not None:
         return given
     if named := os.environ.get("SAYSO_CONFIG"):
@@ -419,13 +423,13 @@ def find_config(given: Path | None) -> Path | None:
 
 
 def refuse_foreign(path: Path | None) -> None:
-    """Raises SettingsError for a file that somebody else could have written: it says who may approve."""
+    """Raise SettingsError if somebody else could have written the file, because it says who may approve."""
     if path is None:
         return
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # reading it will fail, and say why
+        return  # reading it will fail, and the error will say why
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -435,7 +439,7 @@ def refuse_foreign(path: Path | None) -> None:
 
 
 def load(path: Path | None) -> Settings:
-    """The settings of a file (and the environment). Raises SettingsError."""
+    """Return the settings of a file and the environment. Raises SettingsError."""
     try:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
@@ -464,12 +468,12 @@ def load(path: Path | None) -> Settings:
 
 
 def revoked_file(path: Path) -> Path:
-    """The file beside the settings in which `sayso revoke` keeps the names whose rights it ended, one a line."""
+    """Return the file beside the settings that lists the names whose rights `sayso revoke` ended, one a line."""
     return path.with_name(f"{path.name}.revoked")
 
 
 def _revoked_beside(path: Path | None) -> frozenset[str]:
-    """The names in that file. Raises OSError if it is there and can't be read: then nobody knows whose rights ended."""
+    """Return the names in that file. Raises OSError if it exists and can't be read, because it may end rights."""
     if path is None or not revoked_file(path).exists():
         return frozenset()
     return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
@@ -483,18 +487,18 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
 
 
-#: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
+#: Settings that hold a path or a list of paths. A setting whose name ends in `_file` also holds a path.
 _PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
 
-#: Tables whose keys are names of tools, people and places, which may end as a path's setting does (`write_file`).
+#: Tables whose keys are names of tools, people and places. Such a name may end like a path's setting (`write_file`).
 _NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations", "languages"})
 
 
 def _anchor(values: dict[str, Any], folder: Path) -> None:
     """Make relative paths of the file relative to its folder.
 
-    Relative to the current folder, a start from elsewhere would make a new database with new keys, and pending
-    requests would seem gone. Paths from the environment stay relative to the current folder.
+    If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
+    pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name, value in values.items():
         if name in _NAMED_BY_PEOPLE:
@@ -502,7 +506,7 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
         if isinstance(value, dict):
             _anchor(value, folder)
         elif not name.isidentifier():
-            continue  # the name of a tool, a person or a place, and no setting
+            continue  # the name of a tool, a person or a place, and not of a setting
         elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
             values[name] = (
                 [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
@@ -521,7 +525,7 @@ def _secrets_of(section: type[BaseModel]) -> list[str]:
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
-    """A secret in the file would be read, copied and committed with it."""
+    """Refuse secrets in the settings file, because they would be read, copied and committed with it."""
     sections: dict[str, type[BaseModel]] = {**Settings.sections(), "agent": AgentSettings}
     for part, section in sections.items():
         given = values.get(part)
@@ -536,7 +540,7 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 
 
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
-    """Where the file holds what looks like a secret of a server: its key, its name, and the key that it belongs in."""
+    """Yield the values in the file that look like a server's secrets: key, name, and the key that it belongs in."""
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():
         for key, instead in (("env", "env_files"), ("headers", "header_files")):
@@ -546,12 +550,13 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own tests.
+#: Variables that aren't settings: the paths of the file and the socket, what `sayso ask` passes to its command, and
+#: those of our own tests.
 _BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """A variable that is misspelled would be a setting that is not in force."""
+    """Refuse unknown variables: a misspelled setting would not apply, and nobody would notice."""
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
@@ -559,7 +564,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 
 def _variable(levels: Iterable[object]) -> str:
-    """The variable of a setting, by the keys that lead to it."""
+    """Return the variable of a setting, by the keys that lead to it."""
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
@@ -571,13 +576,13 @@ def _explain(path: Path | None, error: ValidationError) -> str:
 
 
 def _place(levels: Sequence[object]) -> str:
-    """A setting by the variable that holds it, else by its key in the file."""
+    """Return the name of a setting: the variable that holds it, else its key in the file."""
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
 def _wrong(problem: ErrorDetails) -> str:
-    """What is wrong with a setting; for an unknown key, the known one that looks like it."""
+    """Return what is wrong with a setting. For an unknown key, name the known key that looks like it."""
     if problem["type"] != "extra_forbidden":
         return problem["msg"]
     *above, name = problem["loc"]
@@ -586,7 +591,7 @@ def _wrong(problem: ErrorDetails) -> str:
 
 
 def _keys(levels: Iterable[object]) -> list[str]:
-    """The keys that a table of the settings may have, by the keys that lead to the table."""
+    """Return the keys that a table of the settings may have, by the keys that lead to the table."""
     here: Any = Settings
     for level in levels:
         fields = getattr(here, "model_fields", None)

@@ -1,6 +1,6 @@
-"""The one table of chat platforms, and what all surfaces declare.
+"""The one table of chat platforms, and the declarations of all surfaces.
 
-Imports no platform's library: declarations are plain records.
+It imports no platform's library: declarations are plain records.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from adapters.terminal.surface import SURFACE as TERMINAL
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
 #: The chat platforms: the name of the settings section, of routes and of identities, and the package that implements
 #: the platform. A platform is added here, and as a section in `bot/settings.py`.

@@ -1,8 +1,8 @@
-"""OpenTelemetry traces: one trace for each call, sent when the call is over.
+"""OpenTelemetry traces: one trace for each call, sent when the call has ended.
 
 The id of the trace is the call's ref, so that the ref of a log line or of the record finds the trace. Its first span
 links to the caller's own trace, if the caller sent `traceparent` over HTTP. Spans are made from the times of the stored
-call, so a restart between question and answer loses the link alone.
+call, so a restart between question and answer loses only the link.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: Calls whose caller's place is remembered, and calls whose trace was sent.
+#: The number of calls whose `traceparent` is remembered, and of calls whose trace was sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)
@@ -53,16 +53,16 @@ class _Refs(RandomIdGenerator):
     ref = ""
 
     def generate_trace_id(self) -> int:
-        """The 128 bits of the ref, a UUID."""
+        """Return the 128 bits of the ref, a UUID."""
         return UUID(self.ref).int
 
 
 class Traces:
-    """The listener that writes a trace for each call that ended (`heard`, for `SqliteStore.committed`)."""
+    """The listener that writes a trace for each ended call (`heard`, for `SqliteStore.committed`)."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._ids = _Refs()
-        # Standard variables (OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER) count as usual.
+        # The standard variables (OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER) apply as usual.
         resource = Resource({SERVICE_NAME: "sayso"}).merge(Resource.create())
         self._provider = TracerProvider(id_generator=self._ids, resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -72,17 +72,23 @@ class Traces:
 
     @classmethod
     def to(cls, endpoint: str) -> Self:
-        """Traces that go to an OTLP endpoint. The variables OTEL_EXPORTER_OTLP_* set its headers and certificates."""
+        """Return traces that go to an OTLP endpoint.
+
+        The variables OTEL_EXPORTER_OTLP_* set its headers and certificates.
+        """
         _log.info("traces.ready", {"endpoint": endpoint})
         return cls(OTLPSpanExporter(endpoint=endpoint))
 
     def heard(self, change: Change) -> None:
-        """Remember who asks, and write the trace of what ended. Never raises: a trace is no reason to fail a call."""
+        """Remember callers' traces, and write the trace of an ended call.
+
+        Never raises: a trace must not make a call fail.
+        """
         try:
             for entry in change.entries:
                 if change.call is not None:
                     self._follow(entry, change.call)
-        except Exception:  # noqa: BLE001 - said above
+        except Exception:  # noqa: BLE001 - explained above
             _log.exception("traces.failed")
 
     def _follow(self, entry: Entry, call: Call) -> None:
@@ -116,12 +122,12 @@ class Traces:
         root.end(_nanos(ended))
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining traces."""
         self._provider.shutdown()
 
 
 def _attributes(call: Call) -> dict[str, str]:
-    """What is told of a call: no person, no argument, no text."""
+    """Return the attributes of a call: no person, no argument, no text."""
     told = {
         "sayso.ref": call.ref,
         "sayso.tools": call.tools,

@@ -1,7 +1,7 @@
-"""Who waits for a call to change, in this process: a future for each, and no polling.
+"""Wakes those in this process who wait for a call to change: a future for each, and no polling.
 
-The service is the only writer of its database, and its gate tells each change, so the calls that changed last are
-known here; the store is asked about older ones alone.
+The service is the only writer of its database, and its gate reports each change. So the calls that changed last are
+kept here, and the store is asked only about older ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.
 _REMEMBERED = 512
-#: Longer ones are left to the store, or an agent's largest calls would be kept here by the hundred.
+#: Longer calls are left to the store, or an agent's largest calls would be kept here by the hundred.
 _LONGEST = 1 << 14
 
 
@@ -40,7 +40,7 @@ class Waiting:
                 waiter.set_result(call)
 
     async def until(self, call: Call, holds: Callable[[Call], bool], limit_s: float | None = None) -> Call:
-        """The call once the condition holds for it, or as it is when the time is over."""
+        """Return the call when the condition holds, or its present state when the time is over."""
         if holds(call):
             return call
         try:
@@ -77,5 +77,5 @@ class Waiting:
 
 
 def _length(call: Call) -> int:
-    """What agents, tools and people wrote into it."""
+    """Return the length of the texts that agents, tools and people wrote into the call."""
     return sum(map(len, (call.args, call.preview, call.note, call.output or "", call.error or "", call.reason or "")))

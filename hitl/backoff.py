@@ -1,29 +1,29 @@
-"""How long to wait before something that failed is tried again."""
+"""The pauses between attempts at something that failed."""
 
 from __future__ import annotations
 
 _PAUSES_S = (1.0, 2.0, 5.0, 15.0)
-#: No pause is longer.
+#: The longest pause, in seconds.
 LONGEST_S = _PAUSES_S[-1]
 
 
 def pause_after(failures: int) -> float:
-    """Return for how many seconds to wait after a failure that so many others preceded in a row."""
+    """Return the pause in seconds after a failure. `failures` counts the failures in a row before it."""
     return _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
 
 
 class Backoff:
-    """Pauses, in seconds, that grow with each failure in a row: 1, 2, 5, then always 15."""
+    """Counts failures in a row. The pauses in seconds are 1, 2, 5, and then always 15."""
 
     def __init__(self) -> None:
         self._failures = 0
 
     def next(self) -> float:
-        """Count a failure, and return how long to wait after it."""
+        """Count a failure, and return the pause after it in seconds."""
         pause = pause_after(self._failures)
         self._failures += 1
         return pause
 
     def reset(self) -> None:
-        """It went well: the next failure is the first again."""
+        """Forget the failures, after a success."""
         self._failures = 0

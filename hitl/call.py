@@ -1,7 +1,7 @@
-"""The records that everything else speaks of: frozen, slotted, free of behaviour beyond small questions.
+"""The immutable records that the other modules share: calls, verdicts, replies, votes, claims, lines of the record.
 
-Times are aware UTC datetimes. Arguments are kept as canonical JSON bytes (RFC 8785), because what was shown,
-what was sealed and what runs must be the same bytes.
+Times are aware UTC datetimes. Arguments are kept as canonical JSON bytes (RFC 8785), because the card, the MAC and the
+run must all use the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """Where a call stands in its life; `lifecycle.py` holds the only table that moves it."""
+    """The state of a call. Only the table in `lifecycle.py` changes it."""
 
     IDLE = "idle"
     AWAITING = "awaiting_confirmation"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """How the asking ended."""
+    """The outcome of asking whether a call may run."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -47,7 +47,7 @@ MAY_RUN = frozenset({Decision.ALLOWED, Decision.APPROVED})
 
 
 class Result(StrEnum):
-    """How the run ended."""
+    """The outcome of a call that was allowed or approved: how its run ended, or why it didn't run."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -59,7 +59,7 @@ class Result(StrEnum):
 
 
 class Action(StrEnum):
-    """What a policy says of a call."""
+    """A policy's verdict on a call: run it, ask a person, or refuse it."""
 
     ALLOW = "allow"
     APPROVE = "approve"
@@ -67,7 +67,7 @@ class Action(StrEnum):
 
 
 class Risk(StrEnum):
-    """How bad it would be to be wrong about a call; ordered by `rank`."""
+    """The harm that a wrong decision about a call could do; ordered by `rank`."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """What becomes of the policy's verdicts: kept, only recorded, or not asked for at all."""
+    """The use of the policy: its verdicts are enforced, calls that need a person run and are recorded, or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -92,7 +92,7 @@ class Mode(StrEnum):
 
 
 class Runs(StrEnum):
-    """Who runs an approved call: fixed by the way in, never by what the caller says."""
+    """The side that runs an approved call. The way in fixes it; the body of a request never does."""
 
     SERVICE = "service"
     CALLER = "caller"
@@ -101,8 +101,8 @@ class Runs(StrEnum):
 class PolicyCall(Struct, frozen=True):
     """The part of a call that policies look at.
 
-    `cwd` is the folder that relative paths are meant from. `annotations` are MCP tool hints, None where the tool
-    didn't come over MCP; `trusted_annotations`: the operator trusts that server, so its hints may also loosen.
+    Relative paths start from the folder `cwd`. `annotations` are MCP tool hints, None if the tool isn't an MCP tool.
+    With `trusted_annotations` the operator trusts that server, so its hints may also lower the risk.
     """
 
     tools: str
@@ -113,16 +113,16 @@ class PolicyCall(Struct, frozen=True):
     trusted_annotations: bool = False
     requester: str | None = None
     origin: str | None = None
-    #: What runs is the argument `command` alone, a list of words that a caller starts, whatever the tool is called.
+    #: Whether the caller starts a command, whatever the tool's name is. `command` in `args` holds its words, as a list.
     is_command: bool = False
-    #: It runs confined to its folder and without network.
+    #: Whether the call runs confined to its folder and without network.
     isolated: bool = False
-    #: Another program than a coding agent or this service serves the tool, so its name alone vouches for nothing.
+    #: Whether a program other than a coding agent or this service serves the tool: its name alone proves nothing.
     foreign: bool = False
 
 
 class Reason(StrEnum):
-    """Why a verdict is what it is: a rule, or what holds where no rule does."""
+    """The source of a verdict: a rule, a default, an error of the policy, the mode, or the operator's fallback."""
 
     MATCHED_RULE = "matched_rule"
     FORBIDDEN = "forbidden"
@@ -136,29 +136,29 @@ class Reason(StrEnum):
 class CardTerms(Struct, frozen=True):
     """Additions to the card of a request, beside the call and its verdict.
 
-    Most of it is the operator's, from the settings or the tool's definition; the last two say how the caller wrote the
-    arguments.
+    Most of them come from the operator: from the settings or the tool's definition. The last two describe how the
+    caller wrote the arguments.
     """
 
     #: A template over the arguments (`hitl.cards.templates`), '' for none: "Pay {amount} {currency} to {to}".
     headline: str = ""
-    #: One sentence about undoing, '' if nobody said anything; what stands between backticks is a command.
+    #: One sentence about undoing the call, or ''. Text between backticks is a command.
     undo: str = ""
-    #: The arguments that the card shows below such a headline; None shows all that the headline doesn't name.
+    #: The arguments that the card shows below such a headline. None: all arguments that the headline doesn't name.
     fields: tuple[str, ...] | None = None
     #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
-    #: The arguments' names in the order in which they were given, () for the canonical one.
+    #: The arguments' names in the order in which the caller gave them, () for the canonical order.
     order: tuple[str, ...] = ()
-    #: Numbers with the digits that they were written with, by the name of their argument.
+    #: (name of an argument, its number with the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 
 class Verdict(Struct, frozen=True):
-    """What the policy said of one call.
+    """The policy's verdict on one call, with everything that follows from it.
 
-    `approvers` None means the conversation's or the installation's list applies. `rule` is None where no rule
-    matched. `why` is one short sentence for people: why this risk. `policy` is the digest of the document.
+    If `approvers` is None, the conversation's or the installation's list applies. `rule` is None if no rule matched.
+    `why` is one short sentence for people that explains the risk. `policy` is the digest of the document.
     """
 
     action: Action
@@ -174,17 +174,17 @@ class Verdict(Struct, frozen=True):
     require_reason: bool = False
     message: str | None = None
     programs: tuple[str, ...] = ()
-    #: None if nothing was said about the card.
+    #: None if there are no additions to the card.
     card: CardTerms | None = None
 
 
 class Ask(Struct, frozen=True):
-    """A tool call as a way in hands it over: what the agent wants, and what the credential behind it proves.
+    """A tool call as a way in hands it over: the agent's request, and the facts that its credential proves.
 
-    `requester` is a principal. `origin` is the conversation that it was asked in. `note` is the agent's own
-    words, shown as such. `must_ask` can only tighten: a person is asked even where the policy would allow.
-    `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that this
-    one asks again.
+    `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
+    own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
+    call; nothing does the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names
+    an ended call that this call repeats.
     """
 
     tools: str
@@ -201,36 +201,37 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Places that get the card beside those of the origin. The way in has checked that its caller may name them.
+    #: Further places that get the card, beside the origin's. The way in has checked that its caller may name them.
     routes: tuple[str, ...] = ()
 
 
 class ToolInfo(Struct, frozen=True):
-    """What an executor knows of one of its tools. `definition` is a SHA-256 over its declaration."""
+    """An executor's facts about one of its tools. `definition` is a SHA-256 over the tool's declaration."""
 
     executor: str
     definition: str
     idempotent: bool = False
     #: The JSON Schema of its arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    #: What it does, by the names of MCP's tool annotations (`readOnlyHint`, ...).
+    #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves it, such as an MCP server: its name alone says nothing of what it does.
+    #: Whether another program serves the tool, such as an MCP server: its name alone proves nothing.
     foreign: bool = False
 
 
-#: Any of these is the precondition of a call that its executor runs confined to its folder and without network.
+#: A call has one of these preconditions if its executor runs it confined to its folder and without network.
 ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
 class Preparation(Struct, frozen=True):
-    """What an executor finds when it looks at a call before anyone is asked.
+    """An executor's findings about a call, before anyone is asked.
 
-    `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
-    `preview` is a unified diff of everything that the call would change, with all that its text arguments would do.
+    `preconditions` are facts that must still hold when the call runs (`base:notes.txt` -> SHA-256 of the file).
+    `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
+    arguments, because the card shows it in place of these arguments.
     `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
-    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below. `undo` is one sentence about
-    undoing the call, '' if nobody can say.
+    `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may give. `undo` is one sentence
+    about undoing the call, '' if nothing is known about that.
     """
 
     sentence: str
@@ -243,7 +244,7 @@ class Preparation(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """The one permission to run: who holds it, the SHA-256 of the secret that proves it, its end, and its seal."""
+    """The one permission to run a call: its owner, the SHA-256 of the owner's secret, its end, and its MAC."""
 
     owner: str
     secret_hash: str
@@ -252,12 +253,15 @@ class Claim(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """One call: what was asked, on what terms, and how it went on.
+    """One stored call: the request, the verdict, the decision, the claim and the result.
 
-    The fields down to `row_mac` never change after the call is stored; `row_mac` seals them. `due_at` is when
-    something must happen to it next: the deadline while people are asked, the end of the claim window while
-    nobody has claimed it, the end of the lease while it runs, the end of the wait for a reason where who rejected
-    it was asked for one, None once nothing more is due. `reason` '' tells that one was asked for and none came.
+    The fields above `row_mac` never change after the call is stored; `row_mac` is the MAC over them.
+
+    `due_at` is the time at which the clock next ends something about the call: the deadline while the call is pending,
+    the end of the claim window while nobody has claimed it, the end of the lease while it runs, or the end of the wait
+    for a reason if the person who rejected it was asked for one. It is None if nothing more is due.
+
+    `reason` is '' if Sayso asked for a reason and none came.
     """
 
     ref: str
@@ -311,7 +315,7 @@ class Call(Struct, frozen=True):
 
     @property
     def status(self) -> Status:
-        """The one word that people, agents, events and exit codes are told."""
+        """The word for the call's situation that people, agents, events and exit codes get."""
         if self.result is not None:
             return _STATUSES[self.result]
         if self.state is State.AWAITING:
@@ -324,16 +328,16 @@ class Call(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more can happen to it but a late report or archiving."""
+        """Whether only a late report or archiving can still change the call."""
         return self.state not in {State.AWAITING, State.EXECUTING}
 
     @property
     def awaits_reason(self) -> bool:
-        """Whether it was rejected by someone who was asked why, and may still say."""
+        """Whether the person who rejected the call was asked for a reason and may still give one."""
         return self.decision is Decision.REJECTED and self.due_at is not None
 
     def evolve(self, **changes: Any) -> Call:
-        """A copy with some fields changed; the version is the caller's to move."""
+        """Return a copy with some fields changed. It doesn't raise the version; the caller does."""
         return replace(self, **changes)
 
 
@@ -362,7 +366,7 @@ _STATUSES: Mapping[str, Status] = {status.value: status for status in Status}
 
 
 class Vote(Struct, frozen=True):
-    """One approver's answer, sealed. `pressed_at` is when the person acted, `at` when it was committed."""
+    """One approver's answer, with a MAC. `pressed_at` is when the person acted, `at` when the vote was committed."""
 
     ref: str
     principal: str
@@ -375,7 +379,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """How a reply came: each names its call in another way."""
+    """The kinds of replies. Each kind names its call in another way."""
 
     BUTTON = "button"
     COMMAND = "command"
@@ -385,7 +389,7 @@ class ReplyKind(StrEnum):
 
 
 class Verb(StrEnum):
-    """What a button, command or API decision asks for."""
+    """The wish that a button, a command or an API decision expresses."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -393,17 +397,22 @@ class Verb(StrEnum):
 
 
 class Reply(Struct, frozen=True):
-    """Anything a person sends towards a card, with all platform detail gone.
+    """A person's reply to a card, without any detail of the platform.
 
-    identity: who sent it as the platform proves it (`local:1000`, `PLATFORM:USER`).
-    conversation: where it was sent. target: a ref or short ref that the surface itself knows (of a button or command).
-    answers, thread: the platform's ids of the message that it replies or reacts to, and of the one that began the
-    thread it is in. private: whether text that points to nothing may decide there; follows: for such text, the ref that
-    the latest message of anyone else there is about, else None. addressed: whether text is for us rather than for other
-    people there.
-    confirmed: an explicit second confirmation. event: (source, id) of the inbox row behind it.
-    spans: the formatted stretches of the text. language: the language that the conversation or the person is known to
-    use (BCP 47), or None. The raw event holds both, so neither is stored.
+    - `identity`: the sender, as the platform proves it (`local:1000`, `PLATFORM:USER`).
+    - `conversation`: the place where the reply was sent.
+    - `target`: the ref or short ref that the surface knows from a button or command.
+    - `answers`: the platform's id of the message that the reply answers or reacts to.
+    - `thread`: the platform's id of the message that began the reply's thread.
+    - `private`: whether text that points to no call may decide in this conversation.
+    - `follows`: for such text, the ref that the latest message of anyone else there is about, or None.
+    - `addressed`: whether the text is meant for us rather than for other people there.
+    - `confirmed`: whether this is an explicit second confirmation.
+    - `event`: source and id of the inbox row that holds the raw event.
+    - `spans`: the formatted stretches of the text.
+    - `language`: the known language of the conversation or person (BCP 47), or None.
+
+    `spans` and `language` aren't stored, because the raw event holds them.
     """
 
     identity: str
@@ -427,7 +436,7 @@ class Reply(Struct, frozen=True):
 
 
 class Lease(Struct, frozen=True):
-    """What a claimant gets: the stored call, and until when it may run it."""
+    """A claimant's permission to run the stored call until a given time."""
 
     call: Call
     owner: str
@@ -435,12 +444,12 @@ class Lease(Struct, frozen=True):
 
     @property
     def idempotency_key(self) -> str:
-        """The key to hand to whatever the tool calls: the same for every try at this call."""
+        """The idempotency key for the services that the tool calls: the same for every attempt at this call."""
         return self.call.ref
 
 
 class Ran(Struct, frozen=True):
-    """How a run ended, as its executor tells it. `cut` counts characters of output that were dropped."""
+    """An executor's report of a run. `cut` counts the characters of output that were dropped."""
 
     result: Result
     output: str = ""
@@ -450,7 +459,7 @@ class Ran(Struct, frozen=True):
 
 
 class Event(StrEnum):
-    """What a line of the record says: of a call, of a reply to it, of its card, or of the service itself."""
+    """The events that lines of the record report: about a call, a reply, a card, or the service itself."""
 
     ASKED = "asked"
     ALLOWED = "allowed"
@@ -494,7 +503,7 @@ class Event(StrEnum):
 
 
 class Entry(Struct, frozen=True):
-    """One line of the record, before it is chained."""
+    """One line of the record, before it joins the hash chain."""
 
     ref: str
     event: Event
@@ -503,7 +512,7 @@ class Entry(Struct, frozen=True):
 
 
 class Recorded(Struct, frozen=True):
-    """One line of the record as stored: its place, its time, and the hash that chains it to the one before."""
+    """One stored line of the record, with its place, its time, and the hash that ties it to the line before."""
 
     ref: str
     seq: int
@@ -516,7 +525,7 @@ class Recorded(Struct, frozen=True):
 
 
 class PostKind(StrEnum):
-    """What the outbox is to do on a route."""
+    """The work of an outbox row: post a card, edit a card, or notify the conversation."""
 
     CARD = "card"
     EDIT = "edit"
@@ -524,7 +533,7 @@ class PostKind(StrEnum):
 
 
 class Post(Struct, frozen=True):
-    """An outbox row: something a chat surface must be told about a call."""
+    """An outbox row: something to send to a route about a call."""
 
     ref: str
     route: str
@@ -532,7 +541,7 @@ class Post(Struct, frozen=True):
 
 
 class Sending(Struct, frozen=True):
-    """An outbox row under lease: its id, how often it was tried, and the message it concerns, if one is known."""
+    """A leased outbox row: its id, the number of attempts before, and the id of the card's message, None if unknown."""
 
     id: int
     post: Post
@@ -541,14 +550,14 @@ class Sending(Struct, frozen=True):
 
 
 class PromptKind(StrEnum):
-    """What was left open with one person about one call."""
+    """The kinds of prompts: a second confirmation is awaited, or the person saw the details."""
 
     CONFIRM = "confirm"
     VIEWED = "viewed"
 
 
 class Prompt(Struct, frozen=True):
-    """An open question to, or a fact about, one person and one call."""
+    """A stored note about one person and one call, which a later approval by that person depends on."""
 
     ref: str
     principal: str
@@ -573,23 +582,23 @@ class Bound(Struct, frozen=True):
 
 
 class KeptTurn(Struct, frozen=True):
-    """A turn of an agent, as it is stored, so that another process can go on with it."""
+    """A stored turn of an agent, with which another process can go on."""
 
-    #: What the turn was begun by: the source and id of an event, or a made-up id on a surface that keeps none.
+    #: The source and id of the event that began the turn, or a made-up id on a surface that keeps no events.
     id: str
     #: The conversation.
     place: str
     #: The identity of the person who spoke to the agent.
     identity: str
-    #: The principal whom that person counted as when the turn was begun. Its calls are this principal's.
+    #: The principal of that person when the turn began. This principal is the requester of the turn's calls.
     requester: str
-    #: The platform's id of the message that was said to the agent, '' if it has none.
+    #: The platform's id of the person's message, '' if the message has no id.
     message: str
-    #: What was said to the agent.
+    #: The words that the person said to the agent.
     text: str
-    #: What was said in the conversation since the last turn, and by which principal, the oldest first.
+    #: (principal, text) of each message in the conversation since the last turn, the oldest first.
     said: tuple[tuple[str, str], ...] = ()
-    #: What the agent keeps of the turn.
+    #: The agent's own data about the turn.
     state: bytes = b""
     #: Whether the turn is over.
     done: bool = False
@@ -598,7 +607,10 @@ class KeptTurn(Struct, frozen=True):
 
 
 class Incoming(Struct, frozen=True):
-    """A raw event as a platform sent it, kept until it is decided. `order` is the conversation it belongs to."""
+    """A raw event as a platform sent it, kept until it is handled.
+
+    `order` is the event's conversation: events of one conversation are handled in order.
+    """
 
     source: str
     id: str
@@ -606,5 +618,5 @@ class Incoming(Struct, frozen=True):
     body: bytes
     received_at: datetime
     failures: int = 0
-    #: Whether it is as it came: one that isn't was changed, or made up, in the database.
+    #: Whether the MAC of the stored event holds. If it doesn't, somebody changed or forged the event in the database.
     intact: bool = True

@@ -1,4 +1,4 @@
-"""Bearer tokens: whose they are, what they are for, and which places they may name. Only their hashes are stored."""
+"""Bearer tokens: their owners, their scopes, and the places that their holders may name. Only hashes are stored."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.platforms import Place
+    from hitl.surfaces import Place
 
-#: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
+#: The beginning of every bearer token, by which people and secret scanners recognise our tokens.
 PREFIX = "sayso_"
 _BYTES = 32
 
 
 class Scope(StrEnum):
-    """The scope of a credential. No credential is both an agent's and an approver's."""
+    """The scope of a credential. A credential has one scope, so none serves both an agent and an approver."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -52,15 +52,15 @@ class Credential(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The identity of the holder, as lists of people name it."""
+        """The identity of the holder, in the form that lists of people use."""
         return f"token:{self.name}"
 
     def works(self, now: datetime) -> bool:
-        """Whether the token is neither revoked nor past its end."""
+        """Return whether the token is neither revoked nor past its end."""
         return self.revoked_at is None and (self.until is None or now < self.until)
 
     def may_name(self, origin: Place) -> bool:
-        """Whether the holder may name this conversation as the origin of a call: one of its own, or a thread of one."""
+        """Return whether the holder may name this conversation, or the chat of this thread, as the origin of a call."""
         return origin.name in self.origins or origin.chat in self.origins
 
 
@@ -70,5 +70,5 @@ def new_bearer() -> str:
 
 
 def bearer_hash(token: str) -> str:
-    """Return what is stored of a token."""
+    """Return the hash of a token, which is stored in place of the token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,7 +1,12 @@
-"""The outbox at work: cards posted, kept true, and given up for good, on every chat surface.
+"""Sends the outbox to the chat platforms: posts cards, edits them, and gives up on cards that can't be posted.
 
-Delivery is at least once. A card that every surface refused for good makes its call `undeliverable` at once;
-a passing failure is tried again until the deadline.
+Each message is delivered at least once. The rows of one call on one route go out in the order in which they were
+queued, and each route gets one message at a time. If every surface refuses a card for good, its call becomes
+`undeliverable` at once. After a passing failure, the message is tried again until the deadline.
+
+A process can die after the platform took a card and before the store knows the card's message. Then the card is posted
+twice, and a press on either copy counts: its button names the call. The first copy that the store knows stays the card,
+and the other copy is edited so that it says so.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 30.0
 _MENDED_FOR_S = 24 * 3600.0
-#: So many characters of a platform's words are kept.
+#: This many characters of a platform's error message are kept.
 _WORDS = 200
 _log = logging.getLogger(__name__)
 _PACED = "paced"
@@ -36,7 +41,7 @@ _NO_CHAT = "no such chat platform is set up here"
 
 
 def shown(call: Call, route: str, message: str) -> Entry:
-    """The line of the record that says where a card stands."""
+    """Return the line of the record that says on which route a card is, and in which message."""
     return Entry(call.ref, Event.SHOWN, "service", {"route": route, "message": message})
 
 
@@ -45,33 +50,33 @@ def _platform(route: str) -> str:
 
 
 class Delivery:
-    """Sends what the outbox holds. `chats` are the platforms by the first part of a route."""
+    """Sends the messages of the outbox. `chats` holds the platforms by the first part of a route."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, chats: Mapping[str, Chat]) -> None:
         self._store = store
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
-        #: Until when a route gets no refresh, by the limits of its platform.
+        #: Route -> the time before which it gets no refresh, because of its platform's rate limits.
         self._calm: dict[str, datetime] = {}
-        #: Platforms where the latest message failed, maybe because the platform is down.
+        #: Platforms on which a message failed and none has arrived since: maybe the platform is down.
         self._down: set[str] = set()
 
     async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease what may go out now, one message for each route that isn't busy."""
+        """Lease the messages that may go out now, one for each route that isn't busy."""
         now = self._clock.now()
         self._calm = {route: until for route, until in self._calm.items() if until > now}
         return await self._store.sendings(lease_s=LEASE_S, busy=busy, calm=self._calm)
 
     async def run_once(self) -> int:
-        """Send what may go out now, one after the other; how many messages that were."""
+        """Send the messages that may go out now, one after the other. Return their number."""
         taken = await self.take()
         for sending in taken:
             await self.send(sending)
         return len(taken)
 
     async def send(self, sending: Sending) -> None:
-        """Send one leased message, and record what came of it."""
+        """Send one leased message, and record the outcome."""
         call = await self._store.get(sending.post.ref)
         if call is None:
             return await self._store.unsent(sending, "its call is gone", retry_s=None)
@@ -90,7 +95,11 @@ class Delivery:
         return await self._store.sent(sending, message)
 
     async def _posted(self, sending: Sending, call: Call, message: str) -> None:
-        """Record where a card stands, unless that was found out meanwhile: then one of two copies is too many."""
+        """Record the message of a new card.
+
+        The card may have been posted before by a process that died before it recorded this. If a press on that earlier
+        copy came in meanwhile, the store already knows that copy, and the new copy becomes the spare one.
+        """
         route = sending.post.route
         known = await self._store.by_message(message) is not None
         await self._store.sent(sending, message)
@@ -103,7 +112,7 @@ class Delivery:
         try:
             await self._chat(route).spare(route, message, call)
         except PlatformError as error:
-            # A press on it still counts, and mends it.
+            # A press on the spare copy still counts, and then the copy is edited again.
             _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:
@@ -125,20 +134,20 @@ class Delivery:
         return None
 
     def _stale(self, call: Call) -> bool:
-        """Whether a call ended so long ago that its cards need not be mended any more."""
+        """Return whether the call ended so long ago that failed edits of its cards are given up."""
         ended = call.finished_at or call.decided_at
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Try an edit later. Until then other messages go out on its route, but no refreshes."""
+        """Try an edit later. Until then its route gets other messages, but no refreshes."""
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row itself stays due, or the outcome of this call, which comes behind it, would have to wait.
+            # The row itself stays due. If it were put off, the call's outcome, which comes after it, would wait too.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)
 
     async def _arrived(self, route: str) -> None:
-        """A message arrived: the route is well, and its platform answers again if it didn't."""
+        """Record that a message arrived: the route works. If its platform seemed down, try its other messages now."""
         self._gate.reach.found(route)
         platform = _platform(route)
         if platform in self._down:
@@ -158,10 +167,10 @@ class Delivery:
             await self._refused(sending.post.route, call, error)
 
     async def _refused(self, route: str, call: Call, error: PlatformError) -> None:
-        """A route will never show this card: say so in the log and the record, and end a call that nobody can see."""
+        """Report, in the log and the record, that a route will never show this card. End a call that nobody can see."""
         said = one_line(mask(str(error)), _WORDS)
         unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
-        # A person can shut us out of a private chat, which alone doesn't make the service unready.
+        # One person can block us in a private chat. The service must not become unready for this alone.
         alarming = error.lost or unseen
         if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
             _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})
@@ -171,4 +180,4 @@ class Delivery:
             try:
                 await self._gate.undeliverable(call.ref, f"{route}: {said}")
             except (AlreadyDecided, ConfirmationExpired):
-                return  # somebody answered by another way meanwhile: that stands
+                return  # somebody answered on another surface meanwhile, and that decision counts

@@ -1,27 +1,27 @@
-"""Everything that can go wrong with a call, by whose fault it is.
+"""The errors of a call, split by who must act: the person or agent who sent a request, or the operator.
 
     SaysoError
-    ├── Refused                  the one who asked or answered must do something else
-    │   ├── InvalidConfirmation  400 HITL_001          the reply or request can't be used as it is
+    ├── Refused                  the person or agent who asked or answered must do something else
+    │   ├── InvalidConfirmation  400 HITL_001          the reply or request can't be used
     │   ├── Unauthenticated      401 UNAUTHENTICATED   no working bearer token came with the request
     │   ├── CallDenied           403 CALL_DENIED       the policy says no
     │   ├── NotApprover          403 NOT_APPROVER      this person may not decide this call
     │   ├── CallUnknown          404 CALL_UNKNOWN      no such call
     │   ├── AlreadyDecided       409 ALREADY_DECIDED   somebody else was first
-    │   ├── RejectedRecently     409 REJECTED_RECENTLY the same was rejected less than a minute ago
-    │   ├── CallChanged          409 CALL_CHANGED      the digest that was shown is another one
+    │   ├── RejectedRecently     409 REJECTED_RECENTLY a person rejected the same call less than a minute ago
+    │   ├── CallChanged          409 CALL_CHANGED      the stored call's digest differs from the shown digest
     │   ├── KeyConflict          409 KEY_CONFLICT      the idempotency key was used for another call
     │   ├── ConfirmationExpired  410 CONF_EXPIRED      time was up
     │   ├── PolicyUnusable       422 POLICY_INVALID    the policy document can't be used
     │   └── TooManyPending       429 TOO_MANY_PENDING  ask fewer, or later
     ├── ExecutionTimeout         408 EXEC_TIMEOUT      the tool took too long
-    └── Failed                   the service or its surroundings must be mended
+    └── Failed                   the operator must mend the service or its surroundings
         ├── OutcomeUnknown       500 OUTCOME_UNKNOWN   the tool may have run
-        ├── Tampered             500 TAMPERED          a stored row doesn't carry its seal
+        ├── Tampered             500 TAMPERED          a stored row fails its integrity check
         ├── Unavailable          503 UNAVAILABLE       nothing was recorded; try again
         └── IllegalTransition    500 ILLEGAL_TRANSITION  a bug of ours
 
-Each class has a stable code, an HTTP status (RFC 9110) and a sentence for people, the default message.
+Each class has a stable code, an HTTP status (RFC 9110), and a docstring that is its default message for people.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SaysoError(Exception):
 
     @property
     def fact(self) -> Fact | None:
-        """The fact that the core raised; None for an error that was raised with a sentence."""
+        """The fact with which the error was raised, or None if it was raised with a sentence."""
         why = self.args[0]
         return why if isinstance(why, Fact) else None
 
@@ -66,14 +66,14 @@ class SaysoError(Exception):
 
 
 class Refused(SaysoError):
-    """That can't be done as asked."""
+    """The request can't be carried out in this form."""
 
     code = "REFUSED"
     status = 400
 
 
 class InvalidConfirmation(Refused):
-    """That can't be used as an answer. Nothing was decided."""
+    """This reply can't be used as an answer. Nothing was decided."""
 
     code = "HITL_001"
 
@@ -135,7 +135,7 @@ class KeyConflict(Refused):
 
 
 class ConfirmationExpired(Refused):
-    """Time was up: silence means no. Nothing ran."""
+    """The time to answer is over, and silence means no. Nothing ran."""
 
     code = "CONF_EXPIRED"
     status = 410
@@ -156,14 +156,14 @@ class ReloadRefused(Refused):
 
 
 class TooManyPending(Refused):
-    """Too many calls wait already. Nothing was recorded; ask again when some are decided."""
+    """Too many calls are pending. Nothing was recorded. Ask again after some of them are decided."""
 
     code = "TOO_MANY_PENDING"
     status = 429
 
 
 class ExecutionTimeout(SaysoError):
-    """The tool took longer than it may. It was stopped; what it had done by then stays done."""
+    """The tool took longer than its time limit and was stopped. Changes that it had already made remain."""
 
     code = "EXEC_TIMEOUT"
     status = 408
@@ -176,13 +176,13 @@ class Failed(SaysoError):
 
 
 class OutcomeUnknown(Failed):
-    """The tool may or may not have run. It is not tried again; look before you ask anew."""
+    """The tool may or may not have run. It is not tried again. Check what it did before you ask again."""
 
     code = "OUTCOME_UNKNOWN"
 
 
 class Tampered(Failed):
-    """The stored call doesn't carry its seal. Nothing was run; the record says which one."""
+    """The integrity check failed: the stored call was changed. Nothing was run; the record names the call."""
 
     code = "TAMPERED"
 
@@ -201,4 +201,4 @@ class IllegalTransition(Failed):
 
 
 class SettingsError(Exception):
-    """The settings can't be used; the message says which file, which key, and what is wrong. No call is involved."""
+    """The settings can't be used. The message names the file, the key and the mistake. No call is involved."""

@@ -1,4 +1,7 @@
-"""What happens on a chat surface, one class a kind, as far as the surface itself can tell: no store, no lists."""
+"""Events on a chat surface, with one class for each kind. They hold only facts that the surface itself knows.
+
+A surface doesn't look into the store or at the lists of people.
+"""
 
 from __future__ import annotations
 
@@ -12,72 +15,74 @@ if TYPE_CHECKING:
     from hitl.replies import Span
 
 
-#: What goes with our name at the end of a text: blanks, and the comma of "yes, @us", which would announce more words.
+#: Characters to strip together with our name at the end of a text, as in "yes, @us". A comma that stays at the end
+#: would look as if more words followed.
 BEFORE_NAME = " \t\r\n,"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What an event of any kind tells."""
+    """The facts that every kind of event has."""
 
-    #: Who did it, as the platform proves it.
+    #: The person's identity, as the platform proves it.
     identity: str = ""
-    #: The person's name on the platform now, '' if the platform doesn't say, and their handle there.
+    #: The person's current name on the platform, '' if the platform doesn't say.
     called: str = ""
+    #: The person's handle on the platform, '' if the platform doesn't say.
     handle: str = ""
-    #: Where it was done, in the form of a route.
+    #: The conversation, in the form of a route.
     conversation: str = ""
-    #: The platform's id of the message that the event is, or is on.
+    #: The platform's id of the message: of the event itself, or of the message that was pressed or reacted to.
     message: str | None = None
-    #: How to answer that person alone, in the platform's own terms.
+    #: The platform's handle for answering that person alone, or None.
     press: str | None = None
     #: The key of the sentence that says why such an event never decides, or None.
     barred: str | None = None
-    #: Whether a program wrote it. We never answer programs: two would talk for ever.
+    #: Whether a program wrote it. We never answer programs, because two programs would answer each other for ever.
     program: bool = False
-    #: When it was done, or came in if the platform doesn't say.
+    #: The time of the event, or of its arrival if the platform doesn't say.
     at: datetime | None = None
-    #: Source and id of the inbox row behind it; None on a surface that keeps none.
+    #: Source and id of the inbox row that holds the event; None on a surface without an inbox.
     event: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press(Heard):
-    """A button was pressed: `data` is what the button holds, as far as the client sent it unchanged."""
+    """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Heard):
-    """Somebody said something: `text` is what people see of it, `spans` its formatted stretches."""
+    """A text message. `text` is the text that people see, and `spans` are its formatted stretches."""
 
     text: str = ""
     spans: tuple[Span, ...] = ()
-    #: The language of the person's own app (BCP 47), if the platform tells it.
+    #: The language of the person's app (BCP 47), or None if the platform doesn't say.
     language: str | None = None
-    #: The id of the message of ours that this message replies to, if it replies to one.
+    #: The id of our message to which this message replies, or None.
     answers: str | None = None
     #: The id of the message whose thread this message is in.
     thread: str | None = None
     #: Whether text that points to no call may decide here.
     private: bool = False
-    #: Whether it was said to us rather than to other people there.
+    #: Whether the message is meant for us rather than for other people there.
     addressed: bool = False
-    #: Whether it was said to nobody by name, in a conversation in which we take part.
+    #: Whether the message names nobody, in a conversation in which we take part.
     overheard: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction(Heard):
-    """One or more emoji, `text`, were added to a message."""
+    """A reaction to a message. `text` holds the added emoji."""
 
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(Heard):
-    """A command by its `name`, without its slash; `text` is what followed it."""
+    """A command. `name` is its name without the slash, and `text` the rest of the message."""
 
     name: str
     text: str = ""
@@ -85,9 +90,9 @@ class Command(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained(Heard):
-    """A window that we opened to ask for the reason of a press brought it: `text`, '' for none.
+    """The answer from a window in which we asked for the reason of a press.
 
-    `ref` is the call, `verb` what was pressed.
+    `text` is the reason, '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
     """
 
     ref: str
@@ -97,20 +102,20 @@ class Explained(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTurned(Heard):
-    """Another page of a text about the call `ref` is wanted; `press` says which, and where it is shown."""
+    """A wish for another page of a text about the call `ref`. `press` says which page, and where to show it."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved(Heard):
-    """The conversation has another name now."""
+    """A notice that the platform gave the conversation another name, `moved_to`."""
 
     moved_to: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echo(Heard):
-    """A message of our own, as the platform shows it to all; `data` is that of its button."""
+    """A message of ours, as the platform shows it to everyone there. `data` is the data of its button."""
 
     data: str

@@ -1,7 +1,7 @@
-"""Named points on the way of a call where a test may stop, raise or kill.
+"""Named points in the life of a call at which a test may pause, raise an error or kill the process.
 
-`reach` costs one look at an empty dictionary in production, where nobody plans anything: only tests and their own
-entry point (`tests/faults/dying.py`) call `plan`.
+In production nothing is planned, so `reach` only looks at an empty dictionary. Only tests and their entry point
+(`tests/faults/dying.py`) call `plan`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Every point, and what is true there.
+#: Every point, with the situation at that point.
 POINTS = {
     "writer.before-begin": "units have queued; the database hasn't been asked for anything",
     "writer.before-commit": "all statements of the group are done; nothing of them is durable",
@@ -38,20 +38,20 @@ _planned: dict[str, Callable[[], None]] = {}
 
 
 def reach(name: str) -> None:
-    """Do what was planned for this point, if anything was."""
+    """Run the action that was planned for this point, if any."""
     if _planned and (action := _planned.get(name)):
         action()
 
 
 def plan(name: str, action: Callable[[], None]) -> None:
-    """Do `action` whenever the point is reached, on the thread that reaches it, until `clear`.
+    """Run `action` each time the point is reached, on the thread that reaches it, until `clear` is called.
 
-    Raises KeyError for a name that isn't in POINTS: a test of a point that doesn't exist would test nothing.
+    Raises KeyError for a name that isn't in POINTS, because a test of a point that doesn't exist would test nothing.
     """
     POINTS[name]
     _planned[name] = action
 
 
 def clear() -> None:
-    """Plan nothing any more."""
+    """Remove all planned actions."""
     _planned.clear()

@@ -1,7 +1,7 @@
-"""The record told for people and programs: each line with what it is about, and how often what happened.
+"""The record as people and programs read it: each line together with its request, and counts of what happened.
 
-A line alone says what happened and who did it. What is told of it here also says which request it is about, so that it
-can be searched, printed and exported without the database beside it. Secrets are masked.
+A stored line holds its event, its actor and some data, but not the request. The lines that this file returns also
+describe the request, so that they can be searched, printed and exported without the database. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: What the log of the harombe design calls each decision; any other end of the asking is its `deny`.
+#: Event -> the decision's name in the log of the harombe design. Every other decision is called `deny` there.
 _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
@@ -42,7 +42,7 @@ _SERVICE = frozenset(
         *(Event.TAMPERED, Event.REFUSED_PEER, Event.CREDENTIAL_MADE, Event.CREDENTIAL_REVOKED),
     }
 )
-#: The kinds of lines, by the names that `event_type` has.
+#: Each value of `event_type`, and the events of such lines.
 EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_request": _REQUEST,
     "hitl_decision": DECIDED,
@@ -53,15 +53,16 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
 }
 _TYPES = {event: name for name, events in EVENT_TYPES.items() for event in events}
 
-#: An approval that came sooner than a person can read a card, in seconds.
+#: An approval that comes sooner counts as hasty, because a person can't read a card in that time. In seconds.
 HASTY_S = 2.0
 
 
 class RecordQuery(Struct, frozen=True, kw_only=True):
-    """Which lines of the record are asked for. What is empty asks for all.
+    """A query of the record. An empty field admits every line.
 
-    statuses, risks, tools and surfaces are values that the line's request has; `people` are principals and identities
-    of who did what the line says or who requested it; `text` is any part of what is told, without regard to case.
+    `statuses`, `risks`, `tools` and `surfaces` hold the admitted values of the line's request. `people` holds
+    principals and identities: the line's actor or the requester must be among them. `text` must occur somewhere in the
+    line; upper and lower case count as the same.
     """
 
     events: frozenset[Event] = frozenset()
@@ -75,7 +76,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def takes(self, told: Mapping[str, Any]) -> bool:
-        """Whether a line that was told is among those; events and times are looked at by whoever reads the lines."""
+        """Return whether a line in the form that `told` returns meets the query. The caller checks events and times."""
         return (
             _meets(self.statuses, {told["status"]})
             and _meets(self.risks, {told["risk_level"]})
@@ -86,7 +87,10 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
         )
 
     def takes_request(self, shown: Mapping[str, Any]) -> bool:
-        """Whether a request, as `hitl.cards.data.view` shows it, is among those. `people` requested or decided it."""
+        """Return whether a request in the form of `hitl.cards.data.view` meets the query.
+
+        Here `people` must include the person who requested or decided it.
+        """
         return (
             _meets(self.statuses, {shown["status"]})
             and _meets(self.risks, {shown["risk"]})
@@ -98,11 +102,12 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
 
 
 def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict[str, Any]:
-    """A line of the record as JSON types. `call` is its request, None for a line of the service itself.
+    """Return a line of the record as JSON types.
 
-    The names event_type, correlation_id, timestamp, decision, operation, risk_level, user, reason and timeout_seconds
-    are those of the harombe design's log entry, with its values. The others are ours. `flaws` says what of the request
-    isn't as it was written.
+    `call` is the line's request, None for a line about the service itself. `flaws` names the parts of the request that
+    failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level, user,
+    reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys are
+    ours.
     """
     data = mask_value(json.loads(line.data))
     event = Event(line.event)
@@ -136,9 +141,10 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
 
 
 def counted(calls: Iterable[Call]) -> dict[str, Any]:
-    """How many requests came to what, in all and by tool, rule, requester and approver; times are in seconds.
+    """Count requests by decision and result, in total and for each tool, rule, requester and approver.
 
-    `hasty` counts approvals within HASTY_S seconds of the asking, which nobody can have read.
+    Times are in seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
+    read the card in that time.
     """
     totals = _Tally()
     groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}
@@ -192,7 +198,7 @@ class _Tally:
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:
-    """Median and 95th percentile, None of nothing."""
+    """Return the median and the 95th percentile, or None for an empty list."""
     if not seconds:
         return None
     high = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]

@@ -1,12 +1,13 @@
-"""The life of a call, as one table. Nothing else may change a state.
+"""The life of a call, as one table. No other code changes a state.
 
-Two rules. Everything that affects the state of a call lives here: the states, the events, which event leads
-where, and under which facts. And this file doesn't know why an event happened: who may approve, whether it is in
-time, whether seals hold is the gate's business, which asks here only what an event would make of the call.
+Two rules keep this file small. It holds everything that affects the state of a call: the states, the triggers, the
+destination of each trigger, and the guards. It holds nothing about the causes of a trigger: the gate checks who may
+approve, whether the time is over and whether the MACs hold, and then asks this file for the call's next state.
 
-The table is run by `transitions`: one machine a process, without a registered model, which would cost 12 to 28 KB each,
-and without automatic `to_STATE()` methods, which pass every guard. `advance` fires the trigger on a small subject with
-the facts of one call. The README's diagram is drawn from the same machine.
+The library `transitions` runs the table, with one machine for each process. No call is registered as a model with that
+machine, because that would cost 12 to 28 KB for each call. The machine has no automatic `to_STATE()` methods, because
+they ignore every guard. `advance` fires a trigger on a small subject with the facts of one call. The README's diagram
+is drawn from the same machine.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Trigger(StrEnum):
-    """What can happen to a call."""
+    """The triggers of the machine: the things that can happen to a call."""
 
     REQUEST_CONFIRMATION = "request_confirmation"
     ALLOW = "allow"
@@ -48,7 +49,7 @@ class Trigger(StrEnum):
 
 @dataclass(slots=True)
 class Subject:
-    """What the guards look at. `transitions` writes its `state`; the rest are facts of the call and the trigger."""
+    """The facts that the guards look at. `transitions` changes `state`; the other fields stay as they were given."""
 
     state: str
     decision: Decision | None = None
@@ -57,31 +58,31 @@ class Subject:
     result: Result | None = None
 
     def undecided(self) -> bool:
-        """Nothing was decided yet."""
+        """Return whether the call has no decision yet."""
         return self.decision is None
 
     def decided(self) -> bool:
-        """The asking is over."""
+        """Return whether the call has a decision."""
         return self.decision is not None
 
     def unclaimed(self) -> bool:
-        """Nobody holds the lease."""
+        """Return whether nobody has claimed the call."""
         return not self.claimed
 
     def is_claimed(self) -> bool:
-        """Somebody holds the lease."""
+        """Return whether somebody has claimed the call."""
         return self.claimed
 
     def not_started(self) -> bool:
-        """The tool has done nothing yet."""
+        """Return whether the tool has done nothing yet."""
         return not self.started
 
     def open_outcome(self) -> bool:
-        """What the tool did isn't known for sure."""
+        """Return whether it isn't known for sure what the tool did."""
         return self.result in {Result.TIMED_OUT, Result.UNKNOWN}
 
 
-#: from, trigger, to, guard. Every row of the table; what isn't here is illegal.
+#: The whole table: from, trigger, to, guard. Every other change is illegal.
 TABLE: tuple[tuple[State, Trigger, State, str | None], ...] = (
     (State.IDLE, Trigger.REQUEST_CONFIRMATION, State.AWAITING, "undecided"),
     (State.IDLE, Trigger.ALLOW, State.EXECUTING, "undecided"),
@@ -114,7 +115,7 @@ _DECISIONS: Mapping[Trigger, Decision] = {
     Trigger.UNDELIVERABLE: Decision.UNDELIVERABLE,
 }
 
-#: Which results a trigger may set; one that isn't here sets none.
+#: The results that each trigger may set. A trigger that isn't here sets no result.
 RESULTS: Mapping[Trigger, frozenset[Result]] = {
     Trigger.COMPLETE: frozenset({Result.SUCCEEDED, Result.RELEASED}),
     Trigger.FAIL: frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN}),
@@ -125,7 +126,7 @@ RESULTS: Mapping[Trigger, frozenset[Result]] = {
 
 
 def machine_config() -> dict[str, Any]:
-    """The arguments for a `transitions` machine of the table; also what the diagram is drawn from."""
+    """Return the arguments for a `transitions` machine of the table. The diagram is drawn from the same arguments."""
     return {
         "model": None,
         "states": [state.value for state in State],
@@ -139,7 +140,7 @@ def machine_config() -> dict[str, Any]:
 
 
 class _State(Place):
-    """A state without callbacks: `transitions` would look for some, and log that, when a state is left and entered."""
+    """A state without callbacks. `transitions` would look for callbacks, and log, at each change of state."""
 
     def enter(self, event_data: EventData) -> None:
         """Do nothing."""
@@ -149,10 +150,10 @@ class _State(Place):
 
 
 class _Transition(Transition):
-    """A transition without callbacks: its guards, then the change of state, both as `transitions` does them."""
+    """A transition without callbacks. It checks the guards and changes the state with the methods of `transitions`."""
 
     def execute(self, event_data: EventData) -> bool:
-        """Return whether the guards hold. If they do, the subject has its new state."""
+        """Check the guards and, if they hold, change the subject's state. Return whether they hold."""
         if not self._eval_conditions(event_data):
             return False
         self._change_state(event_data)
@@ -160,7 +161,7 @@ class _Transition(Transition):
 
 
 class _Machine(Machine):
-    """The machine of the table, which holds no callbacks. Looking for them took 40 % of a trigger."""
+    """The machine of the table, without callbacks. Looking for callbacks took 40 % of the time of a trigger."""
 
     state_cls = _State
     transition_cls = _Transition
@@ -170,9 +171,9 @@ MACHINE = _Machine(**machine_config())
 
 
 def destination(subject: Subject, trigger: Trigger) -> State | None:
-    """Where the trigger leads, or None where the table has no row for it or its guard doesn't hold.
+    """Fire the trigger on the subject, and return the subject's new state.
 
-    The subject is moved there.
+    Return None if the table has no row for this trigger and state, or if its guard doesn't hold.
     """
     try:
         moved = MACHINE.events[trigger.value].trigger(subject)
@@ -184,11 +185,12 @@ def destination(subject: Subject, trigger: Trigger) -> State | None:
 def advance(
     call: Call, trigger: Trigger, *, result: Result | None = None, started: bool | None = None, **told: Any
 ) -> Call:
-    """The call after the trigger, its version one higher, with what is `told` beside it: who, when and why.
+    """Return the call after the trigger: in its new state, with a version that is one higher.
 
-    `result` is how the run ended, for triggers that end one. `started` says whether the tool may have done
-    something; by default a claimed call's may have. Raises IllegalTransition, naming both states, for anything
-    that the table doesn't hold; the call given stays as it was.
+    `result` is the result of the run, for the triggers that set one. `started` says whether the tool may have done
+    something; by default this is assumed of a claimed call. `told` holds further fields of the call to change, such as
+    the decider, the time and the reason. Raises IllegalTransition, with both states in its message, for a change that
+    the table doesn't allow. The given call is never changed.
     """
     claimed = call.claim is not None
     subject = Subject(call.state.value, call.decision, claimed, claimed if started is None else started, call.result)
@@ -216,7 +218,7 @@ def _explain(call: Call, trigger: Trigger, result: Result | None) -> str:
 
 
 def diagram() -> str:
-    """The table as a Mermaid state diagram, drawn by `transitions` itself."""
+    """Return the table as a Mermaid state diagram, drawn by `transitions`."""
     from transitions.extensions import GraphMachine  # noqa: PLC0415 - drawing is rare and its import is slow
 
     blank = SimpleNamespace()

@@ -1,4 +1,4 @@
-"""How long, how many, how fast: the operator's numbers, with the defaults that people were promised."""
+"""The limits that the operator may set (times, counts, sizes), with their documented defaults."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ _KEPT_AGENTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All in seconds or counts.
+    """The limits. Fields that end in `_s` are in seconds, the others are counts.
 
-    `claim_caller_s` is how long an approval waits for its caller to claim it (this service claims its own in the
-    deciding commit). `lease_grace_s` is added to a tool's time limit, which for a caller that runs its own command
-    is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
-    `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
-    follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
-    What a person rejected isn't asked again within `again_s` by the same requester and agent, if these run it.
-    Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read. `approvals`
-    is how many people must say yes.
+    `claim_caller_s` is how long a caller may wait after an approval before it claims the call. (If this service runs
+    the call, it claims it in the commit that decides.) A lease lasts for the tool's time limit plus `lease_grace_s`.
+    The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most `execution_s`.
+    The second confirmation of a critical call must come between `soonest_second_yes_s` and `second_yes_s` after the
+    first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester are
+    pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`; more are
+    a flood. If a person rejected a call that its caller would run, the same requester and agent can't ask for it again
+    within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a card reads
+    all of them. `approvals` is the number of people who must approve.
     """
 
     claim_caller_s: float = 300
@@ -50,7 +51,10 @@ class Limits:
 
 
 def timeout_of(policy_s: int, asked_s: int | None) -> int:
-    """The time people get: the policy's, or less if the caller wants less. Raises InvalidConfirmation out of range."""
+    """Return how many seconds people get to answer: the policy's number, or the caller's if that is smaller.
+
+    Raises InvalidConfirmation if the caller's number is out of range.
+    """
     if asked_s is not None and not SHORTEST_TIMEOUT_S <= asked_s <= LONGEST_TIMEOUT_S:
         raise InvalidConfirmation(fact(Refusal.TIMEOUT, given=asked_s))
     return min(policy_s, asked_s or policy_s)
@@ -58,46 +62,53 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
 
 @dataclass(slots=True)
 class Rejections:
-    """Remembers what people rejected recently, so that no agent asks the same again and again.
+    """Remembers recent rejections, so that no agent asks for the same call again and again.
 
-    It forgets at a restart, and the oldest rejections beyond 10,000: it protects attention, it is no record.
+    This is no record: it only protects people's attention. It keeps the latest 10,000 rejections, in memory, until a
+    restart.
     """
 
     limits: Limits
-    _rejected: FIFOCache[tuple[str, str, str, str], Call] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
+    #: By requester, agent, tool and digest: the short ref of the rejected call, and when it was rejected.
+    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
+        default_factory=lambda: FIFOCache(_KEPT_AGENTS)
+    )
 
     def heard(self, call: Call) -> None:
         """Remember a call that a person rejected."""
-        if call.decision is Decision.REJECTED:
-            self._rejected[call.requester, call.agent, call.tool, call.digest] = call
+        if call.decision is Decision.REJECTED and call.decided_at is not None and call.runs is not Runs.SERVICE:
+            self._rejected[call.requester, call.agent, call.tool, call.digest] = call.short, call.decided_at
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
-        """Raise RejectedRecently for what the same agent was refused less than `again_s` ago.
+        """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        A person who tells the service's own agent the same thing again means it, so that is asked.
+        A call that the service runs is always admitted: a person told the service's own agent to make it, and a person
+        who says the same thing again means it.
         """
         if ask.runs is Runs.SERVICE:
             return
-        call = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
-        if call is None or call.decided_at is None:
+        rejected = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
+        if rejected is None:
             return
-        seconds = (now - call.decided_at).total_seconds()
+        short, decided_at = rejected
+        seconds = (now - decided_at).total_seconds()
         if seconds < self.limits.again_s:
-            raise RejectedRecently(fact(Refusal.AGAIN, short=call.short, seconds=int(seconds)))
+            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds)))
 
 
 @dataclass(slots=True)
 class Flood:
-    """Counts what each agent asked people lately, so that nobody is made to stop reading cards.
+    """Counts how many calls each agent asked people about recently. With too many cards, people stop reading them.
 
-    It forgets at a restart, and the longest-silent agents beyond 10,000: it protects attention, it is no record.
+    This is no record: it only protects people's attention. It is kept in memory until a restart, for at most 10,000
+    agents; the agents that haven't asked for the longest time are dropped first.
     """
 
     limits: Limits
     _asked: FIFOCache[tuple[str, str], deque[datetime]] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
-        """Count one more; raises TooManyPending, saying how long to wait, where it is one too many."""
+        """Count one more call. Raises TooManyPending, with the time to wait, if that is one call too many."""
         asked = self._asked.get((requester, agent)) or deque()
         self._asked[requester, agent] = asked
         while asked and (now - asked[0]).total_seconds() >= self.limits.asks_within_s:

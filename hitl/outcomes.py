@@ -1,6 +1,7 @@
-"""What came of a request or a reply, as facts: what, and the particulars. Sentences are made of them at the edge.
+"""Facts about the outcome of a request or a reply. The surfaces make sentences of them.
 
-Every `what` is a key of the catalogue of sentences (`wording`): a fact can be told in any language that has one.
+A fact has a code and particulars. Each code is a key of the catalogue of sentences (`hitl.cards.wording`), so a fact
+can be said in every language that has a catalogue.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from msgspec import Struct
 
 
 class Fact(Struct, frozen=True):
-    """Something to tell. `particulars` are texts, numbers, further facts, or tuples of those, each on its own line.
+    """One fact: its code (`what`) and its particulars.
 
-    A text among them is visible and masked already.
+    A particular is a text, a number, another fact, or a tuple of these. The sentence shows each member of a tuple on
+    its own line. Texts are safe to show: the maker of the fact has masked secrets in them.
     """
 
     what: str
     particulars: Mapping[str, object]
 
     def __hash__(self) -> int:
-        """Facts that are equal are about the same."""
+        """Return the hash of the code, which equal facts share. The particulars may be unhashable."""
         return hash(self.what)
 
 
 class Person(Struct, frozen=True):
-    """Somebody as a particular of a fact: the principal, and how the id is shown where no name is known."""
+    """A person as a particular of a fact: the principal, and the form of the id to show if no name is known."""
 
     principal: str
     shown: str
@@ -47,12 +49,12 @@ class Stored(Struct, frozen=True):
 
 
 def fact(what: str, /, **particulars: object) -> Fact:
-    """A fact with its particulars."""
+    """Return a fact with this code and these particulars."""
     return Fact(what, particulars)
 
 
 class Refusal(StrEnum):
-    """Why a request or a reply was refused."""
+    """Reasons for refusing a request or a reply."""
 
     UNKNOWN = "refused.unknown"
     UNKNOWN_NAME = "refused.unknown.name"
@@ -121,7 +123,7 @@ class Told(StrEnum):
 
 
 class Unfit(StrEnum):
-    """Why a call could not be asked, or why an approved call was not run."""
+    """Reasons why nobody could be asked about a call, or why an approved call was not run."""
 
     ROW = "unfit.row"
     DECISION = "unfit.decision"
@@ -137,24 +139,24 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
-    #: As older versions stored it, without the platform's words.
+    #: Older versions stored this code, without the platform's words, in place of `UNSHOWN`.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
 
 
-#: A stored row, decision or vote was changed: nothing it says may be believed.
+#: Codes for a stored row, decision or vote that somebody changed. Its contents can't be trusted.
 BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
 def kept(unfit: Fact) -> str:
-    """The form in which a call's row and the record keep why it was unfit: its code, and the reason given, if any."""
+    """Return the text that a call's row and the record store for this fact: its code and, if given, the reason."""
     why = unfit.particulars.get("why")
     return f"{unfit.what}: {why}" if why else str(unfit.what)
 
 
 def unkept(text: str) -> Fact | None:
-    """Parse a text that `kept` wrote; None for any other text."""
+    """Parse a text that `kept` wrote. Return None for any other text."""
     what, _, why = text.partition(": ")
     return fact(Unfit(what), why=why) if what in _CODES else None
 

@@ -1,4 +1,4 @@
-"""What the decision needs from the outside worlds, as protocols. Adapters implement them; `hitl.testing` fakes them."""
+"""The protocols through which `hitl` reaches the outside. Adapters implement them; `hitl.testing` has fakes of them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 class Expect(Struct, frozen=True):
-    """The condition of a swap. It holds where the row still has this version and the time test holds.
+    """The condition of a swap: the stored row still has this version, and the time test holds.
 
-    `overdue` None makes no time test; False demands `due_at > now`, True demands `due_at <= now`, where now is
-    the store's one reading of its clock for the unit.
+    With `overdue` False the test is `due_at > now`, with True it is `due_at <= now`, with None there is no time test.
+    `now` is the one time that the store reads from its clock for the unit.
     """
 
     ref: str
@@ -49,7 +49,10 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What one unit writes. `call` is the row as it shall be; None where only records are added."""
+    """The contents of one unit. `call` is the call's new row; None if the unit only adds other rows.
+
+    `handled` is the source and id of the inbox event that the unit marks as handled.
+    """
 
     call: Call | None = None
     votes: Sequence[Vote] = ()
@@ -60,20 +63,21 @@ class Change(Struct, frozen=True):
 
 
 class Unit(Struct, frozen=True):
-    """One all-or-nothing write. With `expect`, a conditional UPDATE; without, the call (if any) is new.
+    """One write that happens as a whole or not at all.
 
-    `seal` is pure and is called once, inside the write, with the store's time: one value for the condition,
-    for what is recorded as the time, and for the seals.
+    With `expect` it is a conditional UPDATE. Without, its call (if it has one) is new. The store calls `seal` once,
+    inside the write, with its time. The same time goes into the condition, the recorded times and the MACs. `seal`
+    must have no side effects.
     """
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
-    #: Whether it begins a call. A store may let other units pass such ones, and keeps their own order.
+    #: Whether the unit stores a new call. A store may write other units first, but keeps new calls in their order.
     new: bool = False
 
 
 def adding(change: Change) -> Unit:
-    """The unit that writes just this, whatever the time: more for the record, nothing about a call."""
+    """Return a unit that writes this change without a condition: it adds rows and changes no call."""
     return Unit(None, lambda _: change)
 
 
@@ -81,82 +85,86 @@ T = TypeVar("T")
 
 
 class ShortTakenError(Exception):
-    """The store holds a call with that short ref already."""
+    """The store already holds a call with that short ref."""
 
 
 class KeyTakenError(Exception):
-    """The requester used that idempotency key already."""
+    """The requester has already used that idempotency key."""
 
 
 class Calls(Protocol):
-    """Calls with their votes, prompts and record. Each method asks one question."""
+    """The calls in a store, with their votes, prompts and record."""
 
     @property
     def keys(self) -> Keyring:
-        """What the store seals with."""
+        """The keys for the store's MACs."""
 
     @property
     def clock(self) -> Clock:
-        """The one clock for all that is compared with the time of a unit. It never goes below a recorded time."""
+        """The one clock for all times that are compared with the time of a unit. It never goes below a stored time."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Do the unit, or None where its condition didn't hold (then nothing was written).
+        """Write the unit and return its change. Return None, and write nothing, if its condition didn't hold.
 
-        Raises ShortTakenError or KeyTakenError for a new call that would collide, and hitl.errors.Tampered for a swap
-        that decides, claims or ends what the call's chain says was decided, claimed or ended (`audit.contradicted`).
+        Raises ShortTakenError or KeyTakenError if a new call has the short ref or the key of another call. Raises
+        hitl.errors.Tampered for a swap that decides, claims or ends a call a second time, by the call's chain
+        (`hitl.proof.chain.contradicted`): the row was replaced by an older copy.
         """
 
     async def get(self, ref: str) -> Call | None:
-        """The call with that ref."""
+        """Return the call with this ref, or None."""
 
     async def by_short(self, short: str) -> Call | None:
-        """The call with that short ref."""
+        """Return the call with this short ref, or None."""
 
     async def by_key(self, requester: str, key: str) -> Call | None:
-        """The call that the requester made with that idempotency key."""
+        """Return the call that the requester made with this idempotency key, or None."""
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first: those older than the call `before`, or from the newest on."""
+        """Return at most `limit` calls, newest first: those older than the call `before`, or the newest of all.
+
+        With `pending`, return only pending calls.
+        """
 
     async def votes(self, ref: str) -> Sequence[Vote]:
-        """The votes on a call, oldest first."""
+        """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Calls that wait for people, oldest first; of one conversation, or all."""
+        """Return pending calls, oldest first: all of them, or those that were asked for in one conversation."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """The waiting calls whose cards stand in a conversation, oldest first.
+        """Return the pending calls that belong to a conversation, oldest first.
 
-        Those are the calls that were asked there, those whose card goes there, and the one whose card is the message
-        `thread`.
+        These are the calls that were asked for there, the calls whose card goes there, and the call whose card is the
+        message `thread`.
         """
 
     async def count_open(self, requester: str, limit: int) -> int:
-        """How many calls of the requester wait for people; counting stops at the limit."""
+        """Return the number of the requester's pending calls. Counting stops at `limit`."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
-        """The oldest waiting call with that digest from that agent."""
+        """Return the oldest pending call with this digest from this agent, or None."""
 
     async def due(self, limit: int) -> Sequence[Call]:
-        """Calls whose `due_at` is over by the store's clock, the most overdue first."""
+        """Return the calls whose `due_at` has passed by the store's clock, the most overdue first."""
 
     async def next_due(self) -> datetime | None:
-        """When something must happen next."""
+        """Return the earliest `due_at` of all calls, or None if nothing is due."""
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls to which something is yet to happen by the clock (`due_at`), oldest first."""
+        """Return the calls that have a `due_at`, so the clock will still end something about them; oldest first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """What was last left open of that kind with that person about that call, if it is as it was kept."""
+        """Return the latest prompt of this kind for this person and call. None if it is missing or its MAC is wrong."""
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """The record of one call, oldest first; of the service itself for ref ''."""
+        """Return the record of one call, oldest line first. For ref '' return the service's own record."""
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines behind a place of the whole record, oldest first, each with its place."""
+        """Return the lines after a place in the whole record, oldest first, each with its place."""
 
     async def last_line(self) -> int:
         """Return the place of the newest line of the whole record, or 0 for an empty record."""
@@ -168,131 +176,139 @@ class Outbox(Protocol):
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now.
+        """Lease the next outbox row of each route that isn't `busy`, if that row may go out now.
 
-        In order for each call and route; several edits of one card are one. A notice goes to a route that needs no
-        card. New cards, notices and outcomes go before refreshes, which are edits of pending calls' cards; a calm route
-        gets no refresh.
+        The rows of one call and route go out in order, and several edits of one card become one edit. A notice needs no
+        card on its route. A refresh is an edit of a pending call's card. Cards, notices and outcomes go out before
+        refreshes, and a route in `calm` gets no refreshes.
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """The platform took it; `message` is the id that it gave. A card that was found standing before stays it."""
+        """Record that the platform took the message, under the id `message`.
+
+        If `adopt` has recorded another message as this card meanwhile, that other message stays the card.
+        """
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """It didn't go out; try again after so many seconds, or never (None)."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
 
     async def hasten(self, platform: str) -> None:
-        """Let go out at once what was put off on the routes of a platform (`unsent`)."""
+        """Make the rows that `unsent` put off go out at once, on all routes of a platform."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """A card turned out to stand on a route under this message id."""
+        """Record that this message on this route is the card of the call."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Ref and route of the card that stands under this message id; None where that isn't as it was kept."""
+        """Return the ref and the route of the card with this message id. None if there is none or its MAC is wrong."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        """Return route -> message id for each route that has, or will get, the card of a call."""
 
 
 class Inbox(Protocol):
     """Raw events from chat platforms, until each is handled."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep a raw event. False if it was known already."""
+        """Store a raw event. Return False if it was stored already."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Events not yet handled and not set aside: the oldest of each conversation only.
+        """Return the oldest event of each conversation that is neither handled nor set aside.
 
-        One that isn't as it was kept says so.
+        An event whose MAC is wrong has `intact` False.
         """
 
     async def newest(self, source: str) -> Incoming | None:
-        """Return the event of a source that was kept last, handled or not; None before the first event."""
+        """Return the latest event of a source, handled or not, or None before the first event."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event; True when that set it aside."""
+        """Count a failure to handle the event. Return whether this failure set the event aside."""
 
 
 class Conversations(Protocol):
-    """Conversations: where the platform moved each, our latest message there, and which call a message is about."""
+    """Facts about conversations: their moves, our latest message in each, and the call that a message is about."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Conversation -> where the platform moved it last."""
+        """Return old conversation -> new conversation, for each that a platform moved."""
 
     async def move(self, old: str, new: str) -> None:
-        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+        """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        """Return conversation -> (our latest message there, the ref that it is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Our latest message in a conversation, and the ref that it is about; None while that isn't known."""
+        """Store our latest message in a conversation, and the ref that it is about (None if that isn't known).
+
+        With `message` None, forget the latest message, because it isn't known.
+        """
 
     async def bind(self, bound: Bound) -> None:
-        """Keep which call a message of ours is about. The first binding of a message stays."""
+        """Store the call that a message of ours is about. The first binding of a message stays."""
 
     async def bound(self, message: str) -> Bound | None:
         """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
 
 
 class Turns(Protocol):
-    """Turns of agents that outlive a process."""
+    """Stored turns of agents, with which another process can go on."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
-        """Store a new turn. False if a turn with that id is stored already; that one stays as it is.
+        """Store a new turn. If a turn with that id is stored already, change nothing and return False.
 
-        Of the turns that are done in that conversation, only the newest is kept.
+        Of the finished turns in that conversation, only the newest is kept.
         """
 
     async def keep_turn(self, turn: KeptTurn) -> None:
-        """Store what became of a turn: its state, and whether it is done."""
+        """Store the new state of a turn, and whether it is done."""
 
     async def open_turns(self) -> Sequence[KeptTurn]:
-        """Turns that aren't done, the oldest first."""
+        """Return the turns that aren't done, the oldest first."""
 
     async def last_turn(self, place: str) -> KeptTurn | None:
-        """Return the newest turn that is done in a conversation."""
+        """Return the newest finished turn in a conversation, or None."""
 
 
 class Credentials(Protocol):
-    """Bearer tokens. A row that isn't as it was stored is never answered, and the log says so."""
+    """Bearer tokens. A row with a wrong MAC is never returned, and is reported in the log."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """Return all tokens, revoked ones too."""
+        """Return all tokens, including revoked tokens."""
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Keep a new token with its line of the record. Return False if its name was used before."""
+        """Store a new token and its line of the record. Return False if its name was used before."""
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return the revoked token."""
+        """Revoke a token, add its line to the record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
-        """Keep when a token was last used."""
+        """Store the time at which a token was last used."""
 
 
 class CallsAndCards(Calls, Outbox, Protocol):
-    """What posting cards needs, and ending calls whose cards nobody saw."""
+    """The part of the store for posting cards, and for ending calls whose cards nobody saw."""
 
 
 class CallsAndEvents(Calls, Inbox, Protocol):
-    """What handling events needs."""
+    """The part of the store for handling events."""
 
 
 class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
-    """Everything that is kept. Every write is durable before it answers.
+    """The whole store. Every write is durable before its method returns.
 
-    Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
-    Events, cards, prompts, turns and lines of the record are sealed with `keys`; what isn't as it was kept is never
-    answered.
+    Any method raises `hitl.errors.Unavailable` if the store can't be read or written; nothing was changed then. Events,
+    cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn with a
+    wrong MAC is never returned. An event with a wrong MAC is marked. The readers of bindings and of the record check
+    the MACs themselves.
     """
 
 
 class PlatformError(Exception):
-    """A chat platform refused or failed. `passing` tells whether another try may help, `retry_s` when.
+    """A chat platform refused a message, or failed.
 
-    `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message, and
-    not by the doing of one person alone (who blocks us, say), who could get by that what `fallback` lets run.
-    `remedy` is the key of the sentence that names the remedy, '' if none is known.
+    `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
+    at all can be sent to that place, because the place or our access to it is gone. It is False if one person alone
+    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked.
+    `remedy` is the key of the sentence that names the remedy, '' if no remedy is known.
     """
 
     def __init__(
@@ -306,7 +322,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's limits leave no room for an edit for so many seconds. Nothing was sent."""
+    """The platform's rate limits allow no edit before this number of seconds is over. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -314,77 +330,78 @@ class NotYetError(PlatformError):
 
 
 class Chat(Protocol):
-    """A chat platform, as a handful of verbs. A message is its route and the id that the platform gave it.
+    """The messages about a call that a chat platform can send. Each method raises PlatformError.
 
-    Each raises PlatformError. All rendering is the adapter's, from the call alone.
+    A message is named by its route and the id that the platform gave it. The adapter renders each message from the
+    call alone.
     """
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card; the message id."""
+        """Post the card, and return the id of the message."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to what the call is now."""
+        """Edit the card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Make a second copy of a card say that another one counts, or how the call ended, if it did.
+        """Edit a second copy of a card: it says that the other copy counts or, after the call's end, shows the outcome.
 
-        One that can't be edited is left alone.
+        A copy that can't be edited stays unchanged.
         """
 
     async def notify(self, route: str, call: Call) -> None:
-        """Tell the conversation that asked how its call ended."""
+        """Notify the conversation in which the call was asked for how the call ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What was said in a conversation with an agent: by a principal, or by the agent (None)."""
+    """One message in a conversation with an agent. `by` is the principal who said it, None for the agent."""
 
     by: str | None
     text: str
 
 
 class Turn(Protocol):
-    """One turn of an agent: what it was told, and what it may do. It ends when the agent has nothing more to do."""
+    """One turn of an agent: a person's message, and the calls that the agent makes for it."""
 
     @property
     def text(self) -> str:
-        """What was said to the agent."""
+        """The person's message to the agent."""
 
     @property
     def on_behalf_of(self) -> str:
-        """The principal who said it, for whom the agent acts."""
+        """The principal who sent the message, and for whom the agent acts."""
 
     @property
     def history(self) -> Sequence[Line]:
-        """What was said and done in that conversation before, the oldest first."""
+        """The earlier messages and actions in that conversation, the oldest first."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
-        """Have a tool called; the call once it is over, with its output: run, denied, or not approved.
+        """Make a call, and return it with its output once it is over: run, denied, or not approved.
 
-        It may take as long as people take to answer. Raises hitl.errors.SaysoError where it can't be asked for.
+        This may take as long as people take to answer. Raises hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
 class Agent(Protocol):
-    """Whoever turns what people say into tool calls. It decides nothing."""
+    """An agent that turns people's messages into tool calls. It decides nothing."""
 
     @property
     def name(self) -> str:
-        """What cards and the record call it."""
+        """The agent's name on cards and in the record."""
 
     def help(self, wording: Wording) -> str:
-        """Return what it can be told, as a text for people, in their language."""
+        """Return a text for people that describes the messages which the agent understands, in their language."""
 
     def understands(self, text: str) -> bool:
-        """Whether the text is for it, where the same words could also be a failed answer to a card."""
+        """Return whether the text is for the agent, if it could also be an answer to a card that wasn't understood."""
 
     async def take(self, turn: Turn) -> str:
-        """Take one turn; what to say at its end, '' for nothing. It may be cancelled wherever it waits."""
+        """Take one turn. Return the text to say at its end, '' for nothing. The turn may be cancelled at any await."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool that an agent is offered."""
+    """A tool that an agent may use."""
 
     tools: str
     tool: str
@@ -395,26 +412,29 @@ class Offer:
 
 @runtime_checkable
 class Offering(Protocol):
-    """An executor whose tools agents can be offered."""
+    """An executor that can list its tools for agents."""
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """The tools of a group that may run. Raises hitl.errors.SaysoError while they can't be known."""
+        """Return the tools of a group that may run. Raises hitl.errors.SaysoError while they can't be known."""
 
 
 class StoredTurn(Protocol):
-    """A turn that outlives the process: whatever was kept is there when another process goes on with it."""
+    """A turn that is stored, so that another process can go on with it after this process dies."""
 
     @property
     def text(self) -> str:
-        """What was said to the agent."""
+        """The person's message to the agent."""
 
     @property
     def on_behalf_of(self) -> str:
-        """The principal who said it, for whom the agent acts."""
+        """The principal who sent the message, and for whom the agent acts."""
 
     @property
     def said(self) -> Sequence[tuple[str, str]]:
-        """Who said what in the conversation since the last turn, the oldest first. It is talk, not instructions."""
+        """(principal, text) of each message in the conversation since the last turn, the oldest first.
+
+        It is talk between people, and no instruction to the agent.
+        """
 
     @property
     def wording(self) -> Wording:
@@ -422,23 +442,23 @@ class StoredTurn(Protocol):
 
     @property
     def state(self) -> bytes:
-        """What the agent kept of this turn, b'' at its beginning."""
+        """The state that the agent last stored for this turn, b'' at its beginning."""
 
     @property
     def before(self) -> bytes:
-        """What the agent kept last of the turn before this one in the conversation, b'' if there was none."""
+        """The last state of the conversation's previous turn, b'' if there was no turn before."""
 
     async def keep(self, state: bytes) -> None:
-        """Store what the agent needs to go on from here."""
+        """Store the state that the agent needs to go on from here."""
 
     async def say(self, text: str) -> None:
-        """Say something, as the agent's words. Raises PlatformError."""
+        """Send a message that is marked as the agent's words. Raises PlatformError."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Have a tool called; the call once it is over, and once a reason for its rejection can't follow any more.
+        """Make a call, and return it once it is over. After a rejection, first wait while a reason may still follow.
 
-        `name` tells the call from others of the turn: a call of that name that was made before is found, not made
-        again. Raises hitl.errors.SaysoError where it can't be asked for.
+        `name` identifies the call within its turn: if the turn made a call of that name before, this returns that call
+        and makes none. Raises hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -447,142 +467,146 @@ class ResumingAgent(Protocol):
 
     @property
     def name(self) -> str:
-        """What cards and the record call it."""
+        """The agent's name on cards and in the record."""
 
     def help(self, wording: Wording) -> str:
-        """Return what it can be told, as a text for people, in their language."""
+        """Return a text for people that describes the messages which the agent understands, in their language."""
 
     async def take(self, turn: StoredTurn) -> str:
-        """Take a turn to its end, from wherever it is; what to say at last. It may be cancelled wherever it waits."""
+        """Take a turn from its stored state to its end. Return the last text to say.
+
+        The turn may be cancelled at any await.
+        """
 
     async def close(self) -> None:
-        """Let go of what it holds, once no turn is taken any more."""
+        """Close connections and the like, after the last turn."""
 
 
 class Clock(Protocol):
     """The one source of time."""
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the time as an aware datetime in UTC."""
 
     def go_on_from(self, newest: datetime) -> None:
-        """Hear of a moment that was recorded: if the clock is behind it, it was set back since."""
+        """Take note of the newest recorded time. The clock shows no earlier time from now on."""
 
 
 class Beside(Protocol):
-    """A place for long computing, where it keeps nobody else waiting."""
+    """Does long computations where they delay nobody else."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
-        """Do the work, and return what it returns. Raises what the work raises."""
+        """Call `work` and return its result. Raises the errors that `work` raises."""
 
 
 class Executor(Protocol):
     """Tools that this service runs itself."""
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """What is known of the tool; None where it isn't on the list of those that may run."""
+        """Return the facts about the tool, or None if it isn't on the list of tools that may run."""
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Look at a call before people are asked: what it does, what must still hold when it runs.
+        """Find out, before people are asked, what a call does and what must still hold when it runs.
 
-        Raises hitl.errors.InvalidConfirmation where the arguments can't be used.
+        Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
 
     async def still_holds(self, call: Call) -> str | None:
-        """What changed since the call was prepared, as a sentence; None where all preconditions hold."""
+        """Return a sentence about a change since the call was prepared, or None if all preconditions still hold."""
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
-        """Run the stored call, within the time limit. Never raises for what the tool does."""
+        """Run the stored call within the time limit, and report how the run ended. Errors of the tool never raise."""
 
 
 class Policy(Protocol):
-    """A document of rules, ready to judge. `digest` is a SHA-256 over it."""
+    """A document of rules that judges calls."""
 
     @property
     def digest(self) -> str:
-        """64 hex digits."""
+        """The SHA-256 over the document, as 64 hex digits."""
 
     def judge(self, call: PolicyCall) -> Verdict:
-        """The verdict on a call; a denial for the reason `policy_error` where the rules can't be evaluated on it."""
+        """Return the verdict on a call: a denial with the reason `policy_error` if the rules can't be evaluated."""
 
 
 class PolicySource(Protocol):
-    """Where the policy comes from. A broken source raises hitl.errors.PolicyUnusable; it never gives a weaker one."""
+    """The source of the policy. If the policy is broken, it raises an error and never returns a weaker policy."""
 
     def current(self) -> Policy:
-        """The policy in force."""
+        """Return the policy in force. Raises hitl.errors.PolicyUnusable if it can't be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The git repository that git would use from a folder."""
+    """The repository that git would use in a folder."""
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: The first thing found that could make a read-only git command run a program or read outside the repository:
+    #: The first finding that could make a read-only git command run a program or read outside the repository:
     #: a configuration key, or a short name of a file or fault. None if nothing was found.
     armed: str | None
-    #: Whether an address in the configuration holds a name or password of somebody.
+    #: Whether an address in the configuration holds a user name or a password.
     secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What lies below a folder."""
+    """The files below a folder."""
 
     #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
     root: str
-    #: Everything below `root` that is not a folder, links among it, as paths relative to `root`, in no order.
+    #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]
-    #: False if a folder could not be read, or if there was more than the caller wanted.
+    #: False if a folder could not be read, or if there were more entries than the caller's limit.
     complete: bool
-    #: The path that was asked for is a file, and `files` is its name.
+    #: Whether the given path is a file. Then `files` holds only its name.
     single: bool = False
     #: The symbolic links among `files`.
     links: Sequence[str] = ()
 
 
 class Paths(Protocol):
-    """Questions about the file system that conditions on paths may ask, at the moment of the call."""
+    """Answers the questions of path conditions about the file system, each at the moment of the call."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
-        """The absolute path with links and dots resolved, or None where that can't be told."""
+        """Return the absolute path with links and dots resolved, or None if that can't be found out."""
 
     def case_insensitive(self, path: str) -> bool:
-        """Whether the file system at this path takes `A` and `a` for the same name."""
+        """Return whether the file system at this path treats `A` and `a` as the same name."""
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use from this folder, or None if there is none up to `/`.
+        """Return the repository that git would use in this folder, or None if no folder up to `/` is in one.
 
-        Never runs git and never raises. What can't be read counts as armed.
+        Never runs git and never raises. A repository that can't be read counts as armed.
         """
 
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
-        """Return the paths, from its root, that the repository of this folder tracks; None if that can't be told.
+        """Return the paths that the repository of this folder tracks, relative to the repository's root.
 
-        More than `most` can't be told. A folder without a repository tracks nothing.
+        Return None if they can't be found out, or if there are more than `most`. Without a repository nothing is
+        tracked.
         """
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
-        """Return what lies below a folder, after visiting at most `most` entries; None for what isn't there.
+        """List the files below a folder, visiting at most `most` entries. Return None if nothing is at this path.
 
-        Links are listed and not followed, except `path` itself. A single file is its own only entry. Not `deep`: only
-        what lies in the folder itself is listed, folders too. Never raises.
+        Links are listed and not followed, except `path` itself. For a single file, the file is the only entry. Without
+        `deep`, only the entries of the folder itself are listed, including its folders. Never raises.
         """
 
 
 class Resolver(Protocol):
-    """Questions about names that conditions on hosts may ask, at the moment of the call."""
+    """Answers the questions of host conditions about host names, each at the moment of the call."""
 
     def resolve(self, host: str) -> Sequence[str] | None:
-        """Every address of a host name as text, or None where that can't be told."""
+        """Return every address of a host name as text, or None if they can't be found out."""
 
 
 class Observer(Protocol):
-    """Somebody in this process who wants to hear of every change of a call, after it is durable."""
+    """A part of this process that is notified of every change of a call, after the change is durable."""
 
     def changed(self, call: Call) -> None:
-        """Must not block and must not raise."""
+        """Take note of the changed call. Must not block and must not raise."""
 
 
 __all__ = [

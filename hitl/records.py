@@ -1,4 +1,4 @@
-"""A changed copy of a record, whichever kind of class it is: `copy.replace` for Pythons before 3.13."""
+"""Make a changed copy of a msgspec struct or a dataclass, as `copy.replace` does from Python 3.13 on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def replace(record: R, /, **changes: Any) -> R:
-    """A copy with some fields changed. Raises TypeError for a name that is no field."""
+    """Return a copy with some fields changed. Raises TypeError for a name that isn't a field."""
     if isinstance(record, Struct):
         return cast("R", structs.replace(record, **changes))
     return cast("R", dataclasses.replace(cast("Any", record), **changes))

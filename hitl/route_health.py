@@ -1,6 +1,6 @@
-"""The conversations that could not be reached recently, and the platform's words about each.
+"""The conversations that could not be reached recently, with the platform's words about each.
 
-It is kept in memory: after a restart every conversation counts as reachable until it shows that it isn't.
+This is kept in memory. After a restart every conversation counts as reachable until a message to it fails.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-#: How long a conversation counts as lost before the next card is tried there again.
+#: A conversation counts as lost for this many seconds. Then Sayso tries the next card there again.
 LOST_FOR_S = 300.0
-#: A refusal is in the way of being ready for this time, unless something arrives there before.
+#: For this many seconds a refusal makes the service unready, unless a message arrives there before.
 ALARMED_FOR_S = 3600.0
 _KEPT = 10_000
 
@@ -26,35 +26,39 @@ class _Refused:
     at: datetime
     #: The platform's words.
     why: str
+    #: The key of the sentence that names the remedy.
     remedy: str
-    #: Whether it is in the way of being ready.
+    #: Whether the refusal makes the service unready.
     alarming: bool
 
 
 class Reach:
-    """Routes that refused a card because of what they are (chat gone, bot removed, token revoked), not of the card."""
+    """Remembers routes on which no card can be posted (chat gone, bot removed), and routes that refused a card."""
 
     def __init__(self) -> None:
         self._lost: FIFOCache[str, datetime] = FIFOCache(_KEPT)
         self._refused: FIFOCache[str, _Refused] = FIFOCache(_KEPT)
 
     def lost(self, route: str, now: datetime) -> None:
-        """A card could not be put there, and neither could any other."""
+        """Record that no card at all can be posted on this route."""
         self._lost[route] = now
 
     def found(self, route: str) -> None:
-        """Something arrived there."""
+        """Record that a message arrived on this route, so that it is neither lost nor refused any more."""
         self._lost.pop(route, None)
         self._refused.pop(route, None)
 
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
-        """Keep that a route refused a card for good, why, and the key of the remedy. Return whether that is news."""
+        """Record that a route refused a card for good, with the reason and the key of the remedy.
+
+        Return whether this is news: whether the route refused nothing before, or for another reason.
+        """
         before = self._refused.get(route)
         self._refused[route] = _Refused(now, why, remedy, alarming)
         return before is None or before.why != why
 
     def refusals(self, now: datetime) -> dict[str, tuple[str, str]]:
-        """Return why cards can't go out, and the key of the remedy, by route; what isn't alarming is left out."""
+        """Return route -> (reason, key of the remedy) for each recent alarming refusal."""
         return {
             route: (refused.why, refused.remedy)
             for route, refused in self._refused.items()
@@ -62,7 +66,7 @@ class Reach:
         }
 
     def any(self, routes: Iterable[str], now: datetime) -> bool:
-        """Whether one of the routes may be reachable."""
+        """Return whether at least one of the routes isn't lost."""
         return any(not self._is_lost(route, now) for route in routes)
 
     def _is_lost(self, route: str, now: datetime) -> bool:

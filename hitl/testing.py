@@ -1,4 +1,4 @@
-"""Fakes to build on: the ports without the outside worlds, held to the same contract tests as the real ones."""
+"""Fakes of the ports for tests, without the outside worlds. They pass the same contract tests as the real adapters."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 
 class SetClock:
-    """A clock that stands until it is moved."""
+    """A clock that shows the same time until `advance` is called."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
 
     def now(self) -> datetime:
-        """What it was set to."""
+        """Return the time to which the clock was set."""
         return self._now
 
     def go_on_from(self, newest: datetime) -> None:
-        """Only a test moves it."""
+        """Do nothing, because only a test moves this clock."""
 
     def advance(self, seconds: float) -> None:
-        """Move it."""
+        """Move the clock forward."""
         self._now += timedelta(seconds=seconds)
 
 
@@ -80,7 +80,7 @@ class _Event:
 
 
 class _Memory:
-    """What the parts of a store in memory share."""
+    """The data that the parts of a store in memory share."""
 
     def __init__(self, clock: Clock) -> None:
         self.keys = Keyring([("memory", secrets.token_bytes(32))])
@@ -121,7 +121,7 @@ class MemoryCalls(_Memory):
     """`hitl.ports.Calls` in memory."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
+        """Write the unit as a whole. All steps that can fail come before the first change."""
         now = self.clock.now()
         change = unit.seal(now)
         entries = change.entries
@@ -139,19 +139,19 @@ class MemoryCalls(_Memory):
         return change
 
     async def get(self, ref: str) -> Call | None:
-        """The call with that ref."""
+        """Return the call with this ref, or None."""
         return self._calls.get(ref)
 
     async def by_short(self, short: str) -> Call | None:
-        """The call with that short ref."""
+        """Return the call with this short ref, or None."""
         return self._first(lambda call: call.short == short)
 
     async def by_key(self, requester: str, key: str) -> Call | None:
-        """The call that the requester made with that idempotency key."""
+        """Return the call that the requester made with this idempotency key, or None."""
         return self._first(lambda call: (call.requester, call.key) == (requester, key))
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """At most `limit` calls, newest first, older than the call `before`."""
+        """Return at most `limit` calls, newest first, that are older than the call `before`."""
 
         def older(call: Call) -> bool:
             return (before is None or call.ref < before) and (_waits(call) or not pending)
@@ -159,38 +159,38 @@ class MemoryCalls(_Memory):
         return sorted(self._where(older), key=lambda call: call.ref, reverse=True)[:limit]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
-        """The votes on a call, oldest first."""
+        """Return the votes on a call, oldest first."""
         return list(self._votes.get(ref, ()))
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Calls that wait for people, oldest first."""
+        """Return pending calls, oldest first."""
         return self._where(lambda call: _waits(call) and origin in {None, call.origin})[:limit]
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """The waiting calls whose cards stand in a conversation, oldest first."""
+        """Return the pending calls that belong to a conversation, oldest first."""
         cards = self._cards.items()
         here = {ref for (ref, route), card in cards if route == place or (thread and card.message == thread)}
         return self._where(lambda call: _waits(call) and (call.origin == place or call.ref in here))[:limit]
 
     async def count_open(self, requester: str, limit: int) -> int:
-        """How many calls of the requester wait for people, at most `limit`."""
+        """Return the number of the requester's pending calls, at most `limit`."""
         return len(self._where(lambda call: _waits(call) and call.requester == requester)[:limit])
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
-        """The oldest waiting call with that digest from that agent."""
+        """Return the oldest pending call with this digest from this agent, or None."""
         return self._first(lambda call: _waits(call) and (call.digest, call.agent) == (digest, agent))
 
     async def due(self, limit: int) -> Sequence[Call]:
-        """Calls whose `due_at` is over, the most overdue first."""
+        """Return the calls whose `due_at` has passed, the most overdue first."""
         now = self.clock.now()
         return [call for at, call in self._by_due() if at <= now][:limit]
 
     async def next_due(self) -> datetime | None:
-        """When something must happen next."""
+        """Return the earliest `due_at` of all calls, or None."""
         return next((at for at, _ in self._by_due()), None)
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
 
         def holds(call: Call) -> bool:
             return call.state is State.EXECUTING and call.claim is not None and call.claim.owner.startswith(owner)
@@ -198,23 +198,23 @@ class MemoryCalls(_Memory):
         return self._where(holds)[:limit]
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls to which something is yet to happen, oldest first."""
+        """Return the calls that have a `due_at`, oldest first."""
         return self._where(lambda call: call.due_at is not None)[:limit]
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """What was last left open of that kind with that person about that call."""
+        """Return the latest prompt of this kind for this person and call, or None."""
         return self._prompts.get((ref, principal, kind))
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """The record of one call, oldest first; of the service itself for ref ''."""
+        """Return the record of one call, oldest line first. For ref '' return the service's own record."""
         return list(self._lines.get(ref, ()))
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """The lines behind a place of the whole record, oldest first, each with its place."""
+        """Return the lines after a place in the whole record, oldest first, each with its place."""
         return list(enumerate(self._record, start=1))[place : place + limit]
 
     async def last_line(self) -> int:
-        """The place of the newest line of the whole record."""
+        """Return the place of the newest line of the whole record."""
         return len(self._record)
 
     def _holds(self, expect: Expect, now: datetime) -> bool:
@@ -268,7 +268,7 @@ class MemoryOutbox(_Memory):
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
+        """Lease the next outbox row of each route that isn't busy, if it may go out now. Calm routes get no refresh."""
         now = self.clock.now()
         ready: dict[str, tuple[bool, int, _Queued]] = {}
         for number, row in self._heads():
@@ -279,14 +279,14 @@ class MemoryOutbox(_Memory):
         return [self._lease(number, row, until) for _, number, row in sorted(ready.values(), key=_urgency)[:limit]]
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """The platform took it."""
+        """Record that the platform took the message."""
         self._outbox.pop(sending.id, None)
         if sending.post.kind is PostKind.CARD:
             standing = self._cards.get(_place(sending.post), _Card()).message
             self._cards[_place(sending.post)] = _Card(standing or message)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """It didn't go out; try again after so many seconds, or never (None). The error is for those who look."""
+        """Record that the message didn't go out. Try it again after `retry_s` seconds, or never if that is None."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
@@ -299,34 +299,34 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """Let rows that were put off on a platform go out at once."""
+        """Make the rows that were put off on a platform go out at once."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """A card turned out to stand on a route under this message id; it isn't posted there again."""
+        """Record that this message is the card of the call on this route. The card isn't posted there again."""
         self._cards[ref, route] = _Card(message)
         self._drop((ref, route), PostKind.CARD)
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Ref and route of the card that stands under this message id."""
+        """Return the ref and the route of the card with this message id, or None."""
         return next((place for place, card in self._cards.items() if card.message == message), None)
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        """Return route -> message id for each route that has, or will get, the card of a call."""
         cards = sorted(self._cards.items())
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
 
     def _heads(self) -> Sequence[tuple[int, _Queued]]:
-        """The oldest row of each card."""
+        """Return the oldest row of each card."""
         heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
         for number, row in self._outbox.items():
             heads.setdefault(_place(row.post), (number, row))
         return list(heads.values())
 
     def _refreshes(self, post: Post) -> bool:
-        """Whether it edits the card of a call that is still pending."""
+        """Return whether this row edits the card of a pending call."""
         call = self._calls.get(post.ref)
         return post.kind is PostKind.EDIT and call is not None and call.state is State.AWAITING
 
@@ -343,14 +343,14 @@ class MemoryInbox(_Memory):
     """`hitl.ports.Inbox` in memory."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep a raw event. False if it was known already."""
+        """Store a raw event. Return False if it was stored already."""
         if (source, event) in self._inbox:
             return False
         self._inbox[source, event] = _Event(Incoming(source, event, order, body, self.clock.now()))
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """The oldest open event of each conversation."""
+        """Return the oldest open event of each conversation."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:
@@ -358,11 +358,11 @@ class MemoryInbox(_Memory):
         return list(oldest.values())[:limit]
 
     async def newest(self, source: str) -> Incoming | None:
-        """The event of a source that was kept last."""
+        """Return the latest event of a source, or None."""
         return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
-        """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
+        """Count a failure to handle the event. Return whether this failure set the event aside."""
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:
             return False
@@ -375,11 +375,11 @@ class MemoryConversations(_Memory):
     """`hitl.ports.Conversations` in memory."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Conversation -> where the platform moved it last."""
+        """Return old conversation -> new conversation, for each that a platform moved."""
         return dict(self._moves)
 
     async def move(self, old: str, new: str) -> None:
-        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+        """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
         self._moves[old] = new
         for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
             self._cards[ref, route] = _Card()
@@ -387,17 +387,17 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        """Return conversation -> (our latest message there, the ref that it is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Our latest message in a conversation; None while that isn't known."""
+        """Store our latest message in a conversation. With `message` None, forget it."""
         self._said.pop(place, None)
         if message is not None:
             self._said[place] = message, ref
 
     async def bind(self, bound: Bound) -> None:
-        """Keep which call a message of ours is about. The first binding of a message stays."""
+        """Store the call that a message of ours is about. The first binding of a message stays."""
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
@@ -409,7 +409,7 @@ class MemoryTurns(_Memory):
     """`hitl.ports.Turns` in memory."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
-        """Store a new turn. False if a turn with that id is stored already."""
+        """Store a new turn. Return False if a turn with that id is stored already."""
         if turn.id in self._turns:
             return False
         old = [kept.id for kept in self._turns.values() if kept.place == turn.place and kept.done]
@@ -419,15 +419,15 @@ class MemoryTurns(_Memory):
         return True
 
     async def keep_turn(self, turn: KeptTurn) -> None:
-        """Store what became of a turn."""
+        """Store the new state of a turn."""
         self._turns[turn.id] = turn
 
     async def open_turns(self) -> Sequence[KeptTurn]:
-        """Turns that aren't done, the oldest first."""
+        """Return the turns that aren't done, the oldest first."""
         return [kept for kept in self._turns.values() if not kept.done]
 
     async def last_turn(self, place: str) -> KeptTurn | None:
-        """Return the newest turn that is done in a conversation."""
+        """Return the newest finished turn in a conversation, or None."""
         found = [kept for kept in self._turns.values() if kept.place == place and kept.done]
         return found[-1] if found else None
 
@@ -436,29 +436,29 @@ class MemoryCredentials(_Memory):
     """`hitl.ports.Credentials` in memory."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """All tokens, revoked ones too."""
+        """Return all tokens, including revoked tokens."""
         return list(self._credentials.values())
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Keep a new token."""
+        """Store a new token. Return False if its name was used before."""
         if credential.name in self._credentials:
             return False
         self._credentials[credential.name] = credential
         return True
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:  # noqa: ARG002
-        """Revoke a token."""
+        """Revoke a token, and return the revoked token."""
         stored = self._credentials[credential.name]
         self._credentials[credential.name] = replace(stored, revoked_at=self.clock.now())
         return self._credentials[credential.name]
 
     async def used_credential(self, name: str, at: datetime) -> None:
-        """Keep when a token was last used."""
+        """Store the time at which a token was last used."""
         self._credentials[name] = replace(self._credentials[name], used_at=at)
 
 
 class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
-    """Calls in memory, gone with the process: for tests, and for trying things out."""
+    """A whole store in memory, for tests and for trying things out. It is lost at the end of the process."""
 
 
 def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
@@ -467,7 +467,7 @@ def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """What a chat was told: where, which message ('' for a notice), and the call as it was then."""
+    """A message to a chat: its route, its id ('' for a notice), and the call in its state at that time."""
 
     route: str
     message: str
@@ -483,10 +483,10 @@ class _Trouble:
 
 
 class RecordedChat:
-    """A chat platform that remembers what it was told, and fails when it is told to.
+    """A chat platform that remembers its messages, and fails on request.
 
-    `posts`, `updates`, `spares` and `notices` are what it took, oldest first; `messages` is what stands on its routes
-    now.
+    `posts`, `updates`, `spares` and `notices` hold the messages that it took, oldest first. `messages` holds the
+    messages that its routes show now.
     """
 
     def __init__(self) -> None:
@@ -499,28 +499,28 @@ class RecordedChat:
         self._ids = count(1)
 
     def fail(self, error: PlatformError, *, times: int = 1, route: str | None = None, applied: bool = False) -> None:
-        """Raise the error for the next so many messages, on one route or on all.
+        """Raise the error for the next `times` messages, on one route or on all routes.
 
-        With `applied` the platform takes the message all the same: only its answer is lost.
+        With `applied` the platform takes the message, and only its answer is lost.
         """
         self._troubles.append(_Trouble(error, route, times, applied))
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card; the message id."""
+        """Post the card, and return the id of the message."""
         shown = ShownCard(route, f"m{next(self._ids)}", call)
         self._take(self.posts, shown)
         return shown.message
 
     async def notify(self, route: str, call: Call) -> None:
-        """Tell the conversation that asked how its call ended."""
+        """Notify the conversation in which the call was asked for how the call ended."""
         self._take(self.notices, ShownCard(route, "", call))
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to what the call is now."""
+        """Edit the card so that it shows the call's current state."""
         self._take(self.updates, ShownCard(route, message, call))
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Make a second copy of a card say that another one counts."""
+        """Edit a second copy of a card so that it says that the other copy counts."""
         self._take(self.spares, ShownCard(route, message, call))
 
     def _take(self, taken: list[ShownCard], shown: ShownCard) -> None:
@@ -535,11 +535,11 @@ class RecordedChat:
 
 
 class ScriptedExecutor:
-    """Tools that do nothing but remember that they ran.
+    """Tools that do nothing. They only remember the calls that were run, in `ran`.
 
-    `tools` are those that may run, by group and name. `facts` is what is true of the world: prepared calls hold
-    it as preconditions, so a test that changes it changes what a waiting call was prepared for. `preparation` is
-    what it finds in every call beside that, `outcome` how every run ends. `ran` holds the calls that were run.
+    `tools` holds the tools that may run, by group and name. `facts` holds facts about the world, which become the
+    preconditions of each prepared call. So a test changes `facts` to break the preconditions of a pending call.
+    `preparation` is the preparation of every call, except its preconditions, and `outcome` is the end of every run.
     """
 
     def __init__(self, tools: Mapping[tuple[str, str], ToolInfo]) -> None:
@@ -550,20 +550,20 @@ class ScriptedExecutor:
         self.ran: list[Call] = []
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """What is known of the tool; None where it may not run."""
+        """Return the facts about the tool, or None if it may not run."""
         return self.tools.get((tools, tool))
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """The preparation, in the folder that was asked for, on the facts as they are."""
+        """Return the preparation, with the folder of the ask and the current facts."""
         return replace(self.preparation, cwd=ask.cwd, preconditions=tuple(sorted(self.facts.items())))
 
     async def still_holds(self, call: Call) -> str | None:
-        """The first fact that isn't what the call was prepared on."""
+        """Return a sentence about the first fact that changed since the call was prepared, or None."""
         changed = (name for name, value in call.preconditions if self.facts.get(name) != value)
         return next((f"{name} changed" for name in changed), None)
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:  # noqa: ARG002
-        """Remember the stored call; the outcome that was set. Nothing here takes long enough for a limit."""
+        """Remember the call, and return the outcome that was set. It takes no time, so it ignores the limit."""
         self.ran.append(lease.call)
         return self.outcome
 
@@ -586,9 +586,9 @@ def _tied(call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
 
 
 def a_call(now: datetime, **changes: Any) -> Call:
-    """A call as the gate stores a new one, made now and waiting for five minutes; any field can be given.
+    """Return a pending call like a new call of the gate, made at `now`, with a deadline five minutes later.
 
-    Its ref, short ref and digest are new each time, its seal is none.
+    `changes` sets any of its fields. The ref, the short ref and the digest are new each time. The MAC is a dummy.
     """
     deadline = now + timedelta(minutes=5)
     fields: dict[str, Any] = {

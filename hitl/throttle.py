@@ -1,7 +1,7 @@
-"""Saying a thing once a minute.
+"""A throttle that lets the same message through once a minute.
 
-Somebody who may not decide gets an answer, not a way to flood a conversation. Requests that nobody proved to have sent
-get lines in the log, not a way to fill the disk.
+A person who may not decide still gets an answer, but can't make Sayso flood a conversation with answers. A request
+whose sender is unproven still gets a line in the log, but can't fill the disk with such lines.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers what was said lately, of the latest 10,000 things. It forgets at a restart: it is no record."""
+    """Remembers when each of the latest 10,000 things was last said. It is kept in memory until a restart."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._said: FIFOCache[Hashable, float] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
-        """Whether this wasn't said within the last minute; then it counts as said now."""
+        """Return whether this thing wasn't said within the last minute. If so, it counts as said now."""
         now = self._now()
         if now - self._said.get(thing, -EVERY_S) < EVERY_S:
             return False

@@ -1,6 +1,6 @@
-"""Times as whole microseconds since 1970-01-01T00:00:00Z: exact, and the same in every database and hash.
+"""Times as whole microseconds since 1970-01-01T00:00:00Z, which are exact and equal in every database and hash.
 
-The time of a store never goes back, even if its machine's clock does.
+The time of a store never goes back, even if somebody sets the clock of its machine back.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
-# A call's few times are asked for two dozen times while it is parked, decided and run.
+# A cache: a call has few times, but they are converted about 24 times while the call is parked, decided and run.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
-    """Microseconds since the epoch. Raises TypeError for a naive datetime, which names no moment."""
+    """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""
     return (at - _EPOCH) // _TICK
 
 
 def moment(since_epoch: int) -> datetime:
-    """The aware UTC datetime so many microseconds after the epoch."""
+    """Return the aware UTC datetime that is this number of microseconds after the epoch."""
     return _EPOCH + timedelta(microseconds=since_epoch)
 
 
 class Steady:
-    """A clock that tells the newest time that it knows while the clock behind it was set back.
+    """A clock that never goes back. If the clock behind it was set back, it repeats the newest time that it knows.
 
-    So a clock that is set back can't bring back an answer that came too late, and can't put the lines of a record in
-    another order than they were written in.
+    Otherwise a clock that is set back could make a late answer count again, and could give a newer line of the record
+    an earlier time than an older line.
     """
 
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:
@@ -41,7 +41,7 @@ class Steady:
         clock.go_on_from(self._newest)
 
     def now(self) -> datetime:
-        """Return the clock's time, or the newest time that was told before if that is later."""
+        """Return the clock's time, or the newest time that was returned before if that is later."""
         now = self._clock.now()
         if now < self._newest:
             return self._newest
@@ -49,6 +49,6 @@ class Steady:
         return now
 
     def go_on_from(self, newest: datetime) -> None:
-        """Tell nothing older than that from now on."""
+        """Never return a time before `newest` from now on."""
         self._newest = max(self._newest, newest)
         self._clock.go_on_from(newest)

@@ -1,8 +1,9 @@
-"""The model-backed agent: a model plans, the gate has its calls asked and run, and the model hears how each ended.
+"""The model-backed agent: a model plans calls, the gate asks people and runs them, and the model gets each outcome.
 
-A turn goes in steps: ask the model, keep its answer, have its calls made, keep how they ended, and so on. What is kept
-is all that the next step needs, so that another process can take it. A step that was begun and not kept is taken again:
-asking a model again harms nobody, and a call has a name of its own in its turn, by which it is found instead of made.
+A turn goes in steps: ask the model, store its answer, make its calls, store their outcomes, and so on. The stored
+thread holds everything that the next step needs, so another process can continue the turn. If a process stops before
+it stores a step, the step is taken again. To ask a model again harms nobody. A call is not made twice, because each
+call has a name that is unique in its turn: a second attempt under that name finds the first call.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
     from hitl.ports import Offer, StoredTurn
 
 _log = logging.getLogger(__name__)
-#: Characters of a tool's output that a model is told.
+#: The most characters of a tool's output that the model gets.
 MOST_OUTPUT = 20_000
-#: Seconds before each further try, where a provider may soon be well again.
+#: Seconds before each retry, if the provider's failure may pass.
 PAUSES_S = (1.0, 5.0)
-#: Statuses of HTTP that may pass: too early, too many requests, and what the provider itself is at fault for.
+#: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
 _PASSING = frozenset({408, 409, 425, 429})
 
 
@@ -55,11 +56,11 @@ class Bounds:
 
 
 class _FailedError(Exception):
-    """The model gave no answer that can be used; the text says why, for people."""
+    """The model gave no usable answer. The text is the reason, for people."""
 
 
 class ModelAgent:
-    """Implements `hitl.ports.ResumingAgent`. `offers` tells which tools the model may want."""
+    """Implements `hitl.ports.ResumingAgent`. `offers` returns the tools that the model may call."""
 
     name = "agent"
 
@@ -79,7 +80,7 @@ class ModelAgent:
         self._pauses_s = pauses_s
 
     def help(self, wording: Wording) -> str:
-        """What it can be told."""
+        """The text for people about how to talk to this agent."""
         return wording.say("model.help")
 
     async def close(self) -> None:
@@ -87,7 +88,7 @@ class ModelAgent:
         await close_model(self._model)
 
     async def take(self, turn: StoredTurn) -> str:
-        """Take a turn to its end, from wherever it is; what to say at last. Raises Unavailable."""
+        """Continue a turn from its stored step to its end, and return the last text to send. Raises Unavailable."""
         thread = Thread.unpacked(turn.state or turn.before)
         if not turn.state:
             thread.begin(prompt(turn.text, turn.on_behalf_of, turn.said), _result("stopped", say("model.call.stopped")))
@@ -106,7 +107,7 @@ class ModelAgent:
     # -- the calls of an answer -----------------------------------------------------------------------------
 
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
-        """Have all calls of the last answer made at once, and wait until each is over."""
+        """Make all calls of the model's last answer at the same time, and wait until every call is over."""
         if not thread.told:
             await turn.say(thread.words)
             thread.told = True
@@ -123,7 +124,10 @@ class ModelAgent:
         await turn.keep(thread.packed())
 
     async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
-        """How a call ended, for the model. Raises Unavailable."""
+        """Make one call and return its outcome, for the model. Raises Unavailable.
+
+        If people rejected an identical call in this turn, they are not asked again.
+        """
         try:
             if (reason := thread.rejected.get(wanted.same)) is not None:
                 return _result("refused", say("model.call.again", reason=reason))
@@ -139,7 +143,7 @@ class ModelAgent:
     # -- the model ------------------------------------------------------------------------------------------
 
     async def _ask(self, thread: Thread, wording: Wording) -> None:
-        """Ask the model for its next answer, again where that may help. Raises _FailedError."""
+        """Ask the model for its next answer, and retry if the failure may pass. Raises _FailedError."""
         toolset = Offered(await self._offers())
         for pause_s in (*self._pauses_s, None):
             try:
@@ -154,7 +158,7 @@ class ModelAgent:
         return None
 
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
-        """One answer of the model, with what it was told put behind it in the thread."""
+        """Ask the model once. Put its answer into the thread, and remove the prompts and outcomes that it got."""
         left = self._bounds.requests - thread.requests
         if left <= 0:
             raise UsageLimitExceeded("requests")
@@ -182,7 +186,7 @@ class ModelAgent:
         thread.told = not (deferred and thread.words.strip())
 
     def _why(self, error: Exception, wording: Wording) -> str:
-        """Why there is no answer, without a word of the provider's: those may hold a part of the key."""
+        """Return why there is no answer, for people, without the provider's own text: it may hold part of the key."""
         if isinstance(error, ModelHTTPError):
             return wording.say("model.why.status", status=error.status_code)
         if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
@@ -210,7 +214,7 @@ def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> li
 
 
 def _told(call: Call) -> str:
-    """How a call ended, for the model: its status, what that means, and what the tool said."""
+    """Return the outcome of a call, for the model: its status, the meaning of the status, and the tool's output."""
     output = cut_middle(mask(call.output), MOST_OUTPUT).text if call.output else None
     return _result(call.status.value, outcome_for_agent(call), output)
 

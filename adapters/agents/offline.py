@@ -1,7 +1,7 @@
-"""The offline agent: understands a handful of commands and turns them into tool calls. It decides nothing.
+"""The offline agent: it understands a few commands and turns each into a tool call. It decides nothing.
 
-It stands where a model would: so that the whole loop can be tried without an account, and so that tests have
-an agent that does what it is told.
+It takes the place of a model, so that people can try the whole service without an account, and so that tests have an
+agent that behaves predictably.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOLS = "workspace"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A tool call that the agent wants made."""
+    """A tool call that the agent wants to make."""
 
     tool: str
     args: Mapping[str, object]
@@ -42,7 +42,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] =
 
 
 class Offline:
-    """One command a turn, as one tool call; people hear the outcome from the service."""
+    """Makes one tool call for one command in each turn. The service sends the outcome to people."""
 
     name = "offline"
 
@@ -51,11 +51,11 @@ class Offline:
         return wording.say("offline.help")
 
     def understands(self, text: str) -> bool:
-        """Whether the text is one of the commands."""
+        """Return whether the text is one of the commands."""
         return understand(text) is not None
 
     async def take(self, turn: Turn) -> str:
-        """Have the tool of the command called. Raises hitl.errors.SaysoError where that can't be asked for."""
+        """Make the call of the command. Raises hitl.errors.SaysoError if the call can't be asked for."""
         plan = understand(turn.text)
         if plan is not None:
             await turn.call(TOOLS, plan.tool, plan.args)
@@ -63,7 +63,7 @@ class Offline:
 
 
 def understand(text: str) -> Plan | None:
-    """The call that a command asks for, None for any other text."""
+    """Return the call that a command asks for, or None for any other text."""
     said = text.strip()
     for pattern, plan in _COMMANDS:
         if found := pattern.fullmatch(said):

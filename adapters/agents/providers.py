@@ -1,4 +1,4 @@
-"""The providers of models: whoever speaks OpenAI's or Anthropic's wire format, wherever they are."""
+"""Makes models of providers that use OpenAI's or Anthropic's wire format, at any address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-#: What stands before the name of a model: `openai` is the Responses API, `openai-chat` Chat Completions.
+#: The prefixes of a model's name. `openai` is OpenAI's Responses API, and `openai-chat` is Chat Completions.
 KINDS = ("anthropic", "openai", "openai-chat")
 
 _ANTHROPIC, _OPENAI = "https://api.anthropic.com", "https://api.openai.com/v1"
@@ -22,10 +22,11 @@ class Closing(Protocol):
 
 
 def make_model(name: str, *, key: str, base_url: str = "") -> Model:
-    """Return the model of that name, `KIND:MODEL`. Raises ValueError for a kind that isn't one of `KINDS`.
+    """Return the model with the name `KIND:MODEL`. Raises ValueError if the kind isn't in `KINDS`.
 
-    `base_url` is the provider's own by default. For OpenAI's formats it ends in `/v1`, for Anthropic's it doesn't. The
-    clients don't try again by themselves, because that would hide how long an answer takes.
+    The default of `base_url` is the provider's own address. For OpenAI's formats `base_url` ends in `/v1`; for
+    Anthropic's format it doesn't. The clients don't retry by themselves, because that would hide how long an answer
+    takes.
     """
     kind, _, model = name.partition(":")
     if kind not in KINDS or not model:

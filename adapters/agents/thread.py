@@ -1,4 +1,4 @@
-"""What the model-backed agent keeps of a conversation: all that was said, and the calls that the turn waits for."""
+"""The stored state of the model-backed agent in one conversation: its messages, and the calls of the current turn."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage
 
-#: So many messages of a conversation a model is told; older ones are left out, whole exchanges at a time.
+#: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
 
 
 @dataclass
 class Wanted:
-    """A call that the model wants: its id there, the name that tells it from others of the turn, and what it is."""
+    """A call that the model wants to make."""
 
+    #: The model's id of the call.
     id: str
+    #: The call's name, unique in the turn: number of the model's answer and place in it.
     name: str
     tools: str
     tool: str
@@ -34,42 +36,44 @@ class Wanted:
 
     @property
     def same(self) -> str:
-        """What two identical calls have in common."""
+        """A text that is equal for two calls of the same tool with the same arguments."""
         return f"{self.tools}\n{self.tool}\n{canonical(self.args).decode()}"
 
 
 @dataclass
 class Thread:
-    """A conversation with the model, in the middle of a turn or between two."""
+    """A conversation with the model, during a turn or between two turns."""
 
     conversation: Conversation = field(default_factory=Conversation)
-    #: What the model hasn't been told yet of what people said.
+    #: People's messages that the model hasn't got yet.
     prompts: list[str] = field(default_factory=list)
-    #: The calls of the model's last answer, and by their ids how those went that are over.
+    #: The calls of the model's last answer.
     calls: list[Wanted] = field(default_factory=list)
+    #: The outcomes of those calls that are over, by the call's `id`.
     outcomes: dict[str, str] = field(default_factory=dict)
-    #: What people rejected in this turn, and the reasons.
+    #: The reasons for people's rejections in this turn, by the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)
-    #: What the model said last, and whether people were told.
+    #: The model's last text.
     words: str = ""
+    #: False while `words` came with calls and still has to be sent to people.
     told: bool = True
     #: Requests to the model in this turn.
     requests: int = 0
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """The thread as it was kept; a new one for b'', and for what another version kept and this one can't read."""
+        """Return the stored thread, or a new one for b'' and for the state of another version that can't be read."""
         try:
             return _THREAD.validate_json(state) if state else cls()
         except ValidationError:
             return cls()
 
     def packed(self) -> bytes:
-        """The thread as bytes."""
+        """Return the thread as bytes, for storage."""
         return _THREAD.dump_json(self)
 
     def begin(self, prompt: str, stopped: str) -> None:
-        """Begin a turn with what was said. Calls of an earlier turn that never ended count as `stopped`."""
+        """Begin a turn with a person's message. Calls of an earlier turn that never ended get the outcome `stopped`."""
         self.prompts.append(prompt)
         for call in self.calls:
             self.outcomes.setdefault(call.id, stopped)
@@ -80,7 +84,7 @@ class Thread:
 
     @property
     def over(self) -> bool:
-        """Whether the model has answered, and wants no call."""
+        """Whether the model has answered and wants no further call."""
         return not self.prompts and not self.calls
 
     @property
@@ -90,7 +94,10 @@ class Thread:
 
 
 def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
-    """What a person said, for a model. What others said before is quoted as JSON, which no text can end."""
+    """Return a person's message, and messages of others before it, for a model.
+
+    Every text is a JSON string, so no text can end its own quotation and pass for something else.
+    """
     if not said:
         return json.dumps({"from": by, "says": text}, ensure_ascii=False)
     quoted = [{"who": who, "said": what} for who, what in said]
@@ -98,7 +105,7 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
 
 
 def _recent(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """The newest messages, from the beginning of an exchange on: a result without its call is refused by providers."""
+    """Return the newest messages, from the start of an exchange: providers refuse a tool's result without its call."""
     if len(messages) <= MOST_MESSAGES:
         return messages
     begins = [at for at, each in enumerate(messages) if isinstance(each, ModelRequest) and _begins(each)]

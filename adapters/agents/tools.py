@@ -1,6 +1,6 @@
-"""The tools that a model is offered: their names there, and whether arguments fit a tool's schema.
+"""Offers tools to a model: names each tool for the model, and checks arguments against the tool's schema.
 
-Nothing runs here. Every call leaves the model's run as it came, and the gate has it asked and run.
+No tool runs here. Every call leaves the model's run unchanged; the gate then asks people and runs it.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
     from hitl.ports import Offer
 
-#: Raw arguments: a value that was changed on its way would not be the one that people see.
+#: Accepts arguments without conversion, so that the values that run are the values that people see.
 _AS_THEY_ARE = SchemaValidator(core_schema.any_schema())
-#: How often a model may repair a call before its run ends.
+#: The number of times that a model may correct a call's arguments before its run ends.
 _REPAIRS = 2
-#: The longest name of a tool that every provider takes.
+#: The longest tool name that every provider accepts.
 _LONGEST = 64
 _MISFIT = re.compile(r"[^A-Za-z0-9_-]")
-#: A pattern of a schema is the tool's own, and could keep the service busy for ever.
+#: The keywords of a schema that are not checked: a regular expression from outside could take forever to match.
 _PATTERNS = frozenset({"pattern", "patternProperties", "format"})
 
 
 class Offered(AbstractToolset[None]):
-    """The offered tools as definitions only. `call_tool` has no effect: it checks arguments and defers the call."""
+    """The offered tools, as definitions only: `call_tool` checks the arguments and defers the call. It runs nothing."""
 
     def __init__(self, offers: Sequence[Offer]) -> None:
         self.by_name = named(offers)
 
     @property
     def id(self) -> str:
-        """What tells this toolset from others."""
+        """The name of this toolset, which the library requires."""
         return "gate"
 
     async def get_tools(self, ctx: RunContext[None]) -> dict[str, ToolsetTool[None]]:  # noqa: ARG002 - the library's way
-        """Every offered tool."""
+        """Return every offered tool by its name."""
         return {
             name: ToolsetTool(
                 toolset=self,
@@ -65,14 +65,14 @@ class Offered(AbstractToolset[None]):
         ctx: RunContext[None],  # noqa: ARG002 - the library's way
         tool: ToolsetTool[None],  # noqa: ARG002 - as above
     ) -> Any:
-        """Raise ModelRetry for arguments that don't fit, else CallDeferred: nothing is run here."""
+        """Raise ModelRetry if the arguments don't fit the schema, else CallDeferred. The tool isn't run."""
         if why := misfit(tool_args, self.by_name[name].schema):
             raise ModelRetry(why)
         raise CallDeferred
 
 
 def named(offers: Sequence[Offer]) -> dict[str, Offer]:
-    """The offers by names that every provider takes: `GROUP__TOOL`, with a number if two would be the same."""
+    """Return the offers by names that every provider accepts: `GROUP__TOOL`, with a number if two would be equal."""
     found: dict[str, Offer] = {}
     for offer in offers:
         name = _MISFIT.sub("_", f"{offer.tools}__{offer.tool}")[:_LONGEST]
@@ -85,9 +85,9 @@ def named(offers: Sequence[Offer]) -> dict[str, Offer]:
 
 
 def misfit(args: Any, schema: Mapping[str, Any]) -> str:
-    """Return where and why arguments don't fit a schema, or '' if they do.
+    """Return where and why arguments don't fit a schema, or '' if they fit.
 
-    Nothing is fetched: a schema that refers elsewhere can't be used, and no arguments fit it.
+    No schema is fetched. A schema that refers to another document can't be used, and no arguments fit it.
     """
     if not isinstance(args, dict):
         return "The arguments must be a JSON object."
@@ -104,7 +104,7 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_patterns(schema: Any) -> Any:
-    """The schema without its patterns; a property of such a name stays."""
+    """Return the schema without the keywords in `_PATTERNS`. A property that has the name of a keyword stays."""
     if isinstance(schema, list):
         return [_without_patterns(each) for each in schema]
     if not isinstance(schema, dict):

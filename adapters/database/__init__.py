@@ -1,1 +1,1 @@
-"""The database: SQLite behind the decision's `Store` port, with one writer that commits in groups."""
+"""The database: an implementation of the port `Store` on SQLite, with one writer that commits in groups."""

@@ -60,7 +60,7 @@ Upsert: TypeAlias = "Callable[..., Any]"
 _COMMENT_WIDTH = 117
 _STATEMENTS = Path(__file__).with_name("statements.py")
 _HEADER = '''\
-"""All SQL statements of the service, each with a line that says what it asks or does.
+"""All SQL statements of the service. The line above a statement says its question or its effect.
 
 This file is generated: `definitions.py` defines the statements, and `python -m adapters.database.definitions` compiles
 them for SQLite and writes them here.
@@ -70,20 +70,21 @@ them for SQLite and writes them here.
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement and the line that says what the statement asks or does."""
+    """A statement of `statements.py`."""
 
+    #: The statement's question or effect. It becomes the comment above the statement.
     says: str
     core: Core
     #: The names of the parameters in the order in which they are given, if that isn't the order of the text.
     order: Sequence[str] = ()
 
     def cores(self) -> Collection[ClauseElement]:
-        """All statements of the definition."""
+        """Return all statements of the definition."""
         return self.core.values() if isinstance(self.core, dict) else [self.core]
 
 
 class Sqlite(ColumnElement[Any]):
-    """Words that only SQLite knows, around expressions that every database knows. Other dialects don't compile it."""
+    """Words that only SQLite knows, around expressions that every database knows. Only SQLite's dialect compiles it."""
 
     inherit_cache = False
 
@@ -107,7 +108,10 @@ class _Compiler(SQLiteCompiler):
 
 
 def compiled(core: ClauseElement, order: Sequence[str] = ()) -> str:
-    """The text of a statement for SQLite, on one line, with its parameters as `?`, or `?N` where `?` can't say it."""
+    """Return the text of a statement for SQLite on one line.
+
+    Its parameters are `?`, or `?N` if their order isn't the order of the text.
+    """
     found = _Compiler(sqlite.dialect(), core)
     text, named = " ".join(str(found).split()), found.positiontup or []
     order = order or list(dict.fromkeys(named))
@@ -125,7 +129,7 @@ _TABLES = SQLModel.metadata.tables
 _calls, _votes, _audit, _prompts = (_TABLES[name].c for name in ("calls", "votes", "audit", "prompts"))
 _cards, _outbox, _inbox = (_TABLES[name].c for name in ("cards", "outbox", "inbox"))
 _moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks", "messages", "keys"))
-#: What tells two rows apart, where that isn't the primary key.
+#: The columns that identify a row, for each table that has other columns for this than its primary key.
 _KEYS = {"inbox": ["source", "id"], "turns": ["id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
@@ -138,12 +142,12 @@ def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
 
 
 def _is(*columns: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Each column has the value of the parameter that bears its name."""
+    """Return the condition that each column equals the parameter of its name."""
     return and_(*(column == _given(f"{column.key}") for column in columns))
 
 
 def _set(*columns: ColumnElement[Any]) -> list[tuple[ColumnElement[Any], Any]]:
-    """Each column gets the value of the parameter that bears its name, behind `new_`."""
+    """Return the assignments that set each column NAME to the parameter `new_NAME`."""
     return [(column, _given(f"new_{column.key}")) for column in columns]
 
 
@@ -152,14 +156,17 @@ def _values(*columns: str, **constants: object) -> dict[str, Any]:
 
 
 def _new(*columns: str) -> dict[str, Any]:
-    """The values that an upsert tried to insert into these columns."""
+    """Return the values that an upsert tried to insert into these columns."""
     return {name: literal_column(f"excluded.{name}") for name in columns}
 
 
 def _upsert(
     dialect: ModuleType, table: str, *columns: str, over: Mapping[str, Any] | None = None, **constants: object
 ) -> Any:
-    """Insert a row. If its key is taken, write `over`, by default all of the new row, or nothing if `over` is empty."""
+    """Return the statement that inserts a row, or writes `over` into the row that has its key already.
+
+    By default `over` is all of the new row. If `over` is empty, an existing row stays unchanged.
+    """
     new = dialect.insert(_TABLES[table]).values(_values(*columns, **constants)).inline()
     key = _KEYS.get(table) or [column.name for column in _TABLES[table].primary_key]
     over = _new(*(name for name in columns if name not in key)) if over is None else over
@@ -192,16 +199,17 @@ def _of_calls() -> dict[str, Definition]:
     owner = _given("owner")
     return {
         "INSERT_CALL": Definition(
-            "Keep a new call.",
+            "Insert a new call.",
             insert(calls).values(_values(*FIXED, *MUTABLE, "salt", "args")),
             (*FIXED, *MUTABLE, "salt", "args"),
         ),
         "SWAP_CALL": Definition(
-            "Move a call, if it still has the version (and, by key: is in time, is overdue).",
+            "Update a call if it still has this version. The key adds a time test: False demands that the call is in"
+            " time, True that it is overdue.",
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "HOLDS": Definition(
-            "Does a call still have the version (and is in time, is overdue)?",
+            "Does the call still have this version? The keys are those of SWAP_CALL.",
             {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "CALL_BY_REF": Definition("Which call has this ref?", _call(_is(_calls.ref))),
@@ -210,30 +218,31 @@ def _of_calls() -> dict[str, Definition]:
             "Which call did the requester make with this idempotency key?", _call(_is(_calls.requester, _calls.key))
         ),
         "CALLS_BEFORE": Definition(
-            "Which calls are older than this one, the newest first?",
+            "Which calls are older than this call, the newest first?",
             _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
         ),
         "CALLS_WAITING": Definition(
-            "Which of these calls (JSON) wait for people, the oldest first?",
+            "Which of these calls (JSON) are pending, the oldest first?",
             _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
         ),
         "ASKED": Definition(
-            "What is asked about each call that waits for people, the oldest first? One that waits is due some time.",
+            "Which facts does the memory keep about each pending call, the oldest first? Every pending call has a"
+            " `due_at`, and calls with a `due_at` have an index.",
             select(*(_calls[name] for name in ASKED)).where(DUE, WAITING).order_by(_calls.created_at, _rowid(calls)),
         ),
         "CALLS_DUE": Definition(
-            "For which calls is something due by now, the most overdue first?",
+            "Which calls are due, the most overdue first?",
             _call(_calls.due_at <= _NOW).order_by(_calls.due_at).limit(_LIMIT),
         ),
-        "NEXT_DUE": Definition("When is something due next?", select(func.min(_calls.due_at)).where(DUE)),
+        "NEXT_DUE": Definition("When is the next call due?", select(func.min(_calls.due_at)).where(DUE)),
         "CALLS_LEASED": Definition(
-            "Which calls are claimed by somebody whose name begins so and not over, the oldest first?",
+            "Which claimed calls with an owner whose name begins like this aren't over, the oldest first?",
             _oldest(DUE, func.substr(_calls.claim_owner, 1, func.length(owner)) == owner).limit(_LIMIT),
             ("owner", "limit"),
         ),
         "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
-            "Under which key ids are calls sealed that aren't over?",
+            "Which key ids have the MACs of the calls that aren't over?",
             union(
                 select(_key_id(_calls.row_mac)).where(DUE),
                 select(_key_id(_calls.decision_mac)).where(DUE, _calls.decision_mac.is_not(None)),
@@ -243,13 +252,14 @@ def _of_calls() -> dict[str, Definition]:
 
 
 def _of_records(upsert: Upsert) -> dict[str, Definition]:
-    # SQLite would collect the rows of an INSERT ... SELECT first, because they come from the table that they go to.
+    # The place is a subquery among the values. SQLite would first collect all rows of an INSERT ... SELECT, because
+    # they come from the table that they go to.
     place = select(func.coalesce(func.max(_votes.seq), 0) + 1).where(_is(_votes.ref)).scalar_subquery()
     line = [_audit[name] for name in LINE]
     newest = select(func.max(_audit.id)).correlate(None).scalar_subquery()
     return {
         "INSERT_VOTE": Definition(
-            "Keep a vote after those that the call has.",
+            "Insert a vote after the votes that the call has.",
             insert(_TABLES["votes"]).values(_values(*VOTE) | {"seq": place}).inline(),
             VOTE,
         ),
@@ -258,43 +268,46 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(*(_votes[name] for name in VOTE)).where(_is(_votes.ref)).order_by(_votes.seq),
         ),
         "LAST_LINE": Definition(
-            "What is the last line of this chain?",
+            "What are the place and the hash of the last line of this chain?",
             select(_audit.seq, _audit.hash).where(_is(_audit.ref)).order_by(_audit.seq.desc()).limit(1),
         ),
         "CHAIN": Definition(
-            "What does this chain say was done, from its start, and where does it end?",
+            "Which events does this chain hold, from its start, and what are their places and hashes?",
             select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "POSITION": Definition(
-            "Which is the last line of the record, and how many are there, all chains together?",
+            "What is the position of the last line of the record, and how many lines are there, all chains together?",
             select(func.coalesce(func.max(_audit.id), 0), func.count()).select_from(_TABLES["audit"]),
         ),
         "LAST": Definition(
-            "Which is the last line of the record, all chains together, and what ties it to the one before?",
+            "What are the position and the hash of the last line of the record, all chains together?",
             select(_audit.id, _audit.hash).where(_audit.id == newest),
         ),
         "HASH_AT": Definition(
-            "What ties that line of the record to the one before?", select(_audit.hash).where(_is(_audit.id))
+            "What is the hash of the line at this position of the record?", select(_audit.hash).where(_is(_audit.id))
         ),
         "NEWEST": Definition(
-            "What is the newest recorded time? Each line is at least as new as the one before, but for lines of older"
-            " versions while their clock was set back: so some of the latest are looked at.",
+            "What is the newest recorded time? It may not be the time of the last line: older versions wrote lines with"
+            " an earlier time after their clock was set back. So this compares a number of the latest lines.",
             select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
         ),
-        "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
+        "INSERT_LINE": Definition(
+            "Insert a line of the record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
+        ),
         "LINES": Definition(
-            "What does this chain say, from its start?", select(*line).where(_is(_audit.ref)).order_by(_audit.seq)
+            "Which lines does this chain have, from its start?",
+            select(*line).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "LINES_AFTER": Definition(
-            "Which lines of the whole record come behind this one?",
+            "Which lines of the whole record come after this position?",
             select(_audit.id, *line).where(_audit.id > _given("after")).order_by(_audit.id).limit(_LIMIT),
         ),
         "KEEP_PROMPT": Definition(
-            "Remember what is open with a person about a call, in place of what was.",
+            "Store the open question to a person about a call, in place of an earlier one of the same kind.",
             upsert("prompts", "ref", "principal", "kind", "at", "mac"),
         ),
         "PROMPT": Definition(
-            "What was last left open with this person about this call?",
+            "Which question of this kind to this person about this call is open?",
             select(_prompts.at, _prompts.mac).where(_is(_prompts.ref, _prompts.principal, _prompts.kind)),
         ),
     }
@@ -308,14 +321,15 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
     pending = select(_calls.ref).where(DUE, WAITING)
     return {
         "KEEP_CARD": Definition(
-            "A route is to have the card (again, if it couldn't before).", upsert("cards", "ref", "route", over=well)
+            "Note that a route shall have the card, also if posting it failed before.",
+            upsert("cards", "ref", "route", over=well),
         ),
         "CARD_STANDS": Definition(
-            "The card of a call stands on the route as this message.",
+            "Store the message of a card that was found on its route.",
             upsert("cards", *stands, over=new | well),
         ),
         "CARD_SENT": Definition(
-            "The platform took a card: it is this message, unless another was found standing before.",
+            "Store the message of a card that was posted. If the card has a known message already, that message stays.",
             upsert(
                 "cards",
                 *stands,
@@ -327,25 +341,25 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
             ),
         ),
         "CARD_FAILED": Definition(
-            "The card never reaches the route.",
+            "Note that the card can't be posted on its route.",
             update(cards).ordered_values(*_set(_cards.failed_at, _cards.error)).where(here),
         ),
         "EDIT_FAILED": Definition(
-            "The card's last edit never reaches the route.",
+            "Note that the last edit of the card can't be sent.",
             update(cards).ordered_values(*_set(_cards.error)).where(here),
         ),
         "CARDS": Definition(
-            "On which routes does a call's card stand, or will?",
+            "Which routes have the card of this call, or shall have it?",
             select(_cards.route, _cards.message, _cards.mac)
             .where(_is(_cards.ref), _cards.failed_at.is_(None))
             .order_by(_cards.route),
         ),
         "CARD_OF_MESSAGE": Definition(
-            "Which card stands under this message id?",
+            "Which card is the message with this id?",
             select(_cards.ref, _cards.route, _cards.mac).where(_is(_cards.message)),
         ),
         "CARDS_LOST": Definition(
-            "Cards of waiting calls on a route that was moved stand nowhere now (see REQUEUE_CARDS).",
+            "Forget the messages of pending calls' cards on a route that its platform moved (see REQUEUE_CARDS).",
             update(cards).values(gone).where(_is(_cards.route), _cards.ref.in_(pending)),
         ),
     }
@@ -388,24 +402,28 @@ def _of_outbox() -> dict[str, Definition]:
     return {
         "QUEUE_CARD": Definition("Queue the posting of a card.", queue(PostKind.CARD)),
         "QUEUE_EDIT": Definition(
-            "Queue an edit, if the route has the card or is to have it.", insert(outbox).from_select(row, edit)
+            "Queue an edit of a card that the route has, or shall have.",
+            insert(outbox).from_select(row, edit),
         ),
-        "QUEUE_NOTICE": Definition("Queue a notice of how a call ended; it needs no card.", queue(PostKind.NOTICE)),
+        "QUEUE_NOTICE": Definition(
+            "Queue a notice about the end of a call. The route needs no card for this.", queue(PostKind.NOTICE)
+        ),
         "REQUEUE_CARDS": Definition(
-            "Cards of waiting calls on a route that was moved are to be posted anew.",
+            "Queue the posting of pending calls' cards on a route that its platform moved.",
             insert(outbox).from_select(row, again),
         ),
         "ANYTHING_TO_SEND": Definition(
-            "May anything go out by now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
+            "Is there a row that may be sent now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
         ),
         "TO_SEND": Definition(
-            "What may go out now? One row for each route, except for busy routes, and only the oldest row of each card,"
-            " so that the card's order holds. New cards, notices and outcomes go first. Refreshes of pending calls go"
-            " last, and not to calm routes. (SQLite takes the other columns from the row that has the least value.)",
+            "Which rows may be sent now? One row for each route that isn't busy, and only the oldest row of a card, so"
+            " that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending"
+            " calls come last, and calm routes get none. (The first column is a minimum: SQLite takes the other columns"
+            " from the row that has it.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
-            "Lease a row: nobody else takes it until then.",
+            "Lease a row. Nobody else may take it before the given time.",
             update(outbox)
             .ordered_values(
                 *_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1), (_outbox.error, null())
@@ -413,20 +431,20 @@ def _of_outbox() -> dict[str, Definition]:
             .where(this),
         ),
         "FREE_EDITS": Definition(
-            "No edit is leased, or put off, any more.",
+            "End all leases and pauses of edits.",
             update(outbox).values(not_before=0).where(is_edit, _outbox.not_before > 0),
         ),
         "DROP_LATER_EDITS": Definition(
-            "The edit being sent says all that these would.",
+            "Drop the later edits of a card, because the edit that is being sent shows the newest state.",
             delete(outbox).where(here, is_edit, _outbox.id > _given("id")),
         ),
-        "DROP_SENDING": Definition("A row was told, or never can be.", delete(outbox).where(this)),
+        "DROP_SENDING": Definition("Drop a row that was sent, or never can be.", delete(outbox).where(this)),
         "PUT_OFF_SENDING": Definition(
-            "Try a row again later.",
+            "Put a row off until a later time.",
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
         ),
         "HASTEN": Definition(
-            "Let rows that were put off on a platform go out at once.",
+            "End the pauses of all rows that were put off on a platform.",
             update(outbox)
             .values(not_before=0)
             .where(
@@ -436,8 +454,12 @@ def _of_outbox() -> dict[str, Definition]:
                 _outbox.route < _given("last"),
             ),
         ),
-        "DROP_EDITS": Definition("Nothing can be edited where no card is.", delete(outbox).where(here, is_edit)),
-        "DROP_POSTING": Definition("A card that stands needs no posting.", delete(outbox).where(here, is_card)),
+        "DROP_EDITS": Definition(
+            "Drop the edits of a card that can't be posted on its route.", delete(outbox).where(here, is_edit)
+        ),
+        "DROP_POSTING": Definition(
+            "Drop the posting of a card that is on its route already.", delete(outbox).where(here, is_card)
+        ),
     }
 
 
@@ -445,17 +467,21 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
     talk = ("place", "message", "ref", "mac")
     message = ("message", "ref", "asks", "mac")
     return {
-        "MOVES": Definition("Where did platforms move conversations?", select(_moves.old, _moves.new, _moves.mac)),
-        "KEEP_MOVE": Definition("A conversation was moved.", upsert("moves", "old", "new", "mac")),
+        "MOVES": Definition(
+            "Which conversations did platforms move, and to which place?", select(_moves.old, _moves.new, _moves.mac)
+        ),
+        "KEEP_MOVE": Definition("Store the new place of a conversation.", upsert("moves", "old", "new", "mac")),
         "TALKS": Definition(
-            "What did we say last, in private conversations where that is known?",
+            "What is our latest message in each private conversation, if it is known?",
             select(*(_talks[name] for name in talk)),
         ),
-        "KEEP_TALK": Definition("We said something there.", upsert("talks", *talk)),
+        "KEEP_TALK": Definition("Store our latest message in a private conversation.", upsert("talks", *talk)),
         "DROP_TALK": Definition(
-            "What we said last there isn't known.", delete(_TABLES["talks"]).where(_is(_talks.place))
+            "Forget our latest message in a private conversation.", delete(_TABLES["talks"]).where(_is(_talks.place))
         ),
-        "KEEP_MESSAGE": Definition("A message of ours is about this call.", upsert("messages", *message, over={})),
+        "KEEP_MESSAGE": Definition(
+            "Bind a message of ours to a call, unless it is bound already.", upsert("messages", *message, over={})
+        ),
         "MESSAGE": Definition(
             "Which call is this message of ours about?",
             select(*(_messages[name] for name in message)).where(_is(_messages.message)),
@@ -472,7 +498,7 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
     heads = select(func.min(_inbox.seq)).where(OPEN).group_by(_inbox.source, _inbox.ordering)
     return {
         "INSERT_EVENT": Definition(
-            "Keep an event, unless it is known.",
+            "Insert an event, unless it is known.",
             upsert("inbox", *event, "mac", over={}, failures=0),
         ),
         "EVENTS_OPEN": Definition(
@@ -483,21 +509,21 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             .limit(_LIMIT),
         ),
         "NEWEST_EVENT": Definition(
-            "Which event of this source was kept last?",
+            "Which event of this source was stored last?",
             select(*(_inbox[name] for name in (*event, "failures", "mac")))
             .where(_is(_inbox.source))
             .order_by(_inbox.seq.desc())
             .limit(1),
         ),
         "EVENTS_FROM": Definition(
-            "Which events come next, and when did they come?",
+            "Which events come after this one, and when were they received?",
             select(_inbox.seq, _inbox.received_at)
             .where(_inbox.seq > _given("after"))
             .order_by(_inbox.seq)
             .limit(_LIMIT),
         ),
         "DROP_EVENTS": Definition(
-            "Drop what among these events was handled, or set aside, by then.",
+            "Drop those of these events that were handled or set aside by the given time.",
             delete(inbox).where(
                 _inbox.seq > _given("after"),
                 _inbox.seq <= _given("last"),
@@ -505,12 +531,12 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             ),
         ),
         "EVENT_HANDLED": Definition(
-            "The event led to what it led to.",
+            "Note that the event was handled.",
             update(inbox).ordered_values(*_set(_inbox.handled_at)).where(this, _inbox.handled_at.is_(None)),
         ),
         "EVENT_FAILED": Definition(
-            "Handling the event failed once more; with so many failures it is set aside. It returns the bare column"
-            " because SQLite 3.40 answers `aside_at is not null` there with 1 for a null.",
+            "Count a failure to handle the event, and set the event aside after the given number of failures. This"
+            " returns the column itself, because SQLite 3.40 would return 1 for `aside_at is not null` if it is null.",
             failed.where(this, OPEN).returning(_inbox.aside_at),
         ),
     }
@@ -521,18 +547,18 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
     turn = select(*(columns[name] for name in TURN))
     newest = select(func.max(columns.seq)).where(_is(columns.place), columns.done).scalar_subquery()
     return {
-        "BEGIN_TURN": Definition("An agent begins a turn.", upsert("turns", *TURN, over={})),
+        "BEGIN_TURN": Definition("Insert a new turn of an agent, unless it is known.", upsert("turns", *TURN, over={})),
         "KEEP_TURN": Definition(
-            "A turn went on, or is done.",
+            "Store the new state of a turn, and whether it is done.",
             update(turns).ordered_values(*_set(columns.state, columns.done, columns.mac)).where(_is(columns.id)),
         ),
-        "TURNS_OPEN": Definition("Which turns aren't done?", turn.where(OPEN_TURN).order_by(columns.seq)),
+        "TURNS_OPEN": Definition("Which turns are open, oldest first?", turn.where(OPEN_TURN).order_by(columns.seq)),
         "LAST_TURN": Definition(
-            "Which turn was done last in that conversation?",
+            "Which is the newest finished turn in that conversation?",
             turn.where(_is(columns.place), columns.done).order_by(columns.seq.desc()).limit(literal(1)),
         ),
         "DROP_TURNS": Definition(
-            "Of the turns that are done in a conversation, only the newest is kept.",
+            "Drop the finished turns of a conversation, except the newest.",
             delete(turns).where(_is(columns.place), columns.done, columns.seq < newest),
         ),
     }
@@ -540,8 +566,8 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
 
 def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     return {
-        "KEY_IDS": Definition("Under which key ids may rows be sealed?", select(_keys.kid)),
-        "KEEP_KEY_ID": Definition("Remember a key id.", upsert("keys", "kid", "seen_at", over={})),
+        "KEY_IDS": Definition("Which key ids may the MACs of rows have?", select(_keys.kid)),
+        "KEEP_KEY_ID": Definition("Store a key id, unless it is known.", upsert("keys", "kid", "seen_at", over={})),
     }
 
 
@@ -549,31 +575,31 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
     credentials, columns = _TABLES["credentials"], _TABLES["credentials"].c
     return {
         "CREDENTIALS": Definition(
-            "Which bearer tokens were ever made?",
+            "Which bearer tokens are there, revoked ones included?",
             select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
         ),
         "CREDENTIALS_REVOKED": Definition(
-            "Which bearer tokens does the record call revoked, and since when?",
+            "Which bearer tokens are revoked according to the record, and since when?",
             select(_audit.at, _audit.data).where(
                 _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
             ),
         ),
         "KEEP_CREDENTIAL": Definition(
-            "Keep a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})
+            "Insert a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})
         ),
         "REVOKE_CREDENTIAL": Definition(
-            "A bearer token works no more.",
+            "Revoke a bearer token.",
             update(credentials).ordered_values(*_set(columns.revoked_at, columns.mac)).where(_is(columns.name)),
         ),
         "CREDENTIAL_USED": Definition(
-            "A bearer token was used.",
+            "Store the time of a bearer token's latest use.",
             update(credentials).ordered_values(*_set(columns.used_at)).where(_is(columns.name)),
         ),
     }
 
 
 def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
-    """Every statement by its name, for one of the `sqlalchemy.dialects`, which differ in what an upsert is."""
+    """Return every statement by its name, for one of the `sqlalchemy.dialects`. Their upserts differ."""
     upsert = partial(_upsert, dialect)
     return {
         **_of_calls(),
@@ -589,12 +615,12 @@ def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
 
 
 def _quoted(text: str) -> str:
-    """The text between the quotes that need fewer escapes."""
+    """Return the text in those quotes that need fewer escapes."""
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', '\\"') + '"'
 
 
 def generated() -> str:
-    """The text of `statements.py`."""
+    """Return the text of `statements.py`."""
     parts = [_HEADER]
     for name, found in definitions().items():
         parts += [f"#: {line}" for line in wrap(found.says, _COMMENT_WIDTH)]

@@ -1,4 +1,7 @@
-"""The master keys: made on first run, kept in one file that only the service reads, never in the database."""
+"""The master keys. They are made on the first run, and kept in a file that only the service reads.
+
+They are never in the database.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,26 @@ import json
 import os
 import secrets
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.database.sqlite.folder import close_to_others, sync_folder
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from adapters.database.sqlite.store import SqliteStore
     from hitl.proof.keyring import Keyring
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: What may not be set in the mode of a file of ours, and of one that was given: such a file may belong to root and be
-#: read by our group.
+#: The mode bits that are refused: for the service's own key file, and for a file that was given. A given file may
+#: belong to root and be readable for the service's group.
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
 def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """The master keys as of `read`. A file that wasn't `given` is made where there is none, and gets the mode 0600."""
+    """Return the master keys like `read`. If the file wasn't `given`, it is made if missing, and gets the mode 0600."""
     try:
         if not given and not path.exists():
             _make(path)
@@ -38,13 +40,13 @@ def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
 
 
 def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """The master keys, `(key id, key)`: the first signs, all verify. Nothing is changed.
+    """Return the master keys as pairs of key id and key. The first key signs, all keys verify. Changes nothing.
 
-    The group of a file that was `given` (a credential, a mounted secret) may read it.
+    A file that was `given` (a credential, a mounted secret) may be readable for its group.
 
-    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
-    behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that isn't there, that
-    others can use, or that isn't one.
+    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate the keys, put a new key first and keep the old
+    key after it: a MAC that the old key made can only be verified with the old key. Raises Unavailable if the file is
+    missing, if other users can use it, or if it isn't a key file.
     """
     try:
         if path.stat().st_mode & (_OPEN_GIVEN if given else _OPEN):
@@ -63,10 +65,23 @@ def _unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(f"The keys in {path} can't be read: {error.strerror}.")
 
 
-async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
-    """Hold the database to the keys, and remember which keys it may be sealed with from now on.
+class KeptKeys(Protocol):
+    """A store that knows the ids of the keys that made the MACs of its rows."""
 
-    Raises Unavailable where a call that isn't over is sealed with a key that isn't in the keyring.
+    async def key_ids(self) -> frozenset[str]:
+        """Return the ids of all keys that may have made MACs in the store."""
+
+    async def open_key_ids(self) -> frozenset[str]:
+        """Return the ids of the keys that made the MACs of the calls that aren't over."""
+
+    async def keep_key_ids(self, ids: Iterable[str]) -> None:
+        """Store the ids of the keys in use."""
+
+
+async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
+    """Check that the keyring has the keys of all open calls, and store the ids of the keyring's keys.
+
+    Raises Unavailable if a call that isn't over has a MAC of a key that isn't in the keyring.
     """
     missing = await store.open_key_ids() - keyring.ids if await store.key_ids() - keyring.ids else frozenset()
     if missing:
@@ -78,7 +93,7 @@ async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
 
 
 def _make(path: Path) -> None:
-    """Write the whole file under another name, then give it its own: a crash leaves no half a key file."""
+    """Write the file under another name, then give it its own name. A crash therefore leaves no incomplete file."""
     key = {"id": secrets.token_hex(4), "key": b64encode(secrets.token_bytes(_KEY_BYTES)).decode()}
     new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
-"""The mark: how far the record had come when something was last allowed to run, kept outside the state folder.
+"""The mark: the position in the record at which a call was last allowed to run. It lies outside the state folder.
 
-A database that is restored from an older copy knows nothing of what ran since, so it would let it run again. Seals
-don't help there, because all in the copy is as it was sealed. The mark tells: a shorter record is an older one.
+A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
+MACs can't detect this, because every MAC in the copy is valid. The mark can: a record that ends before the mark is an
+older one.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ _LONGEST = 4096
 
 
 class Mark:
-    """A sealed file with the newest position (`id` of a line of the record) that let something run, and its hash."""
+    """A file with a MAC that holds a position in the record (the `id` of a line) and the hash of that line.
+
+    The position is that of the newest line when a call was last allowed to run.
+    """
 
     def __init__(self, path: Path, keys: Keyring) -> None:
         self.path = path
         self._keys = keys
 
     def read(self) -> tuple[int, str] | None:
-        """Position and hash; 0 and '' where there is no mark, None for a mark that isn't one of ours."""
+        """Return position and hash, 0 and '' if there is no mark, or None for an unreadable mark or a wrong MAC."""
         try:
             with self.path.open("rb") as file:
                 told = json.loads(file.read(_LONGEST))
@@ -44,7 +48,7 @@ class Mark:
         return (position, line) if sound and self._keys.holds(Purpose.MARK, seal, pack(position, line)) else None
 
     def write(self, position: int, line: str) -> None:
-        """Put the mark there, whole or not at all, and durable. Raises OSError."""
+        """Write the mark whole or not at all. It is durable when this returns. Raises OSError."""
         told = {"position": position, "line": line, "seal": self._keys.seal(Purpose.MARK, pack(position, line))}
         new = self.path.with_name(self.path.name + ".new")
         opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)

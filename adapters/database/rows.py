@@ -1,8 +1,8 @@
-"""Rows of the database from the frozen records and back.
+"""Makes rows of the database from the frozen records, and records from rows.
 
-Records are checked here on their way in: a time must be an aware datetime, a state one of `State`, arguments
-bytes. What isn't fails its own unit with TypeError or AttributeError and is never written. Rows are read by
-position, in the order of `CALL`, because a call has fifty columns and is read on every decision.
+Values are checked before they are written: a time must be an aware datetime, a state must be a `State`, and arguments
+must be bytes. Any other value raises TypeError or AttributeError in its unit and is never written. Rows are read by
+position, in the order of `CALL`, because a call has fifty columns and is read for every decision.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from hitl.proof.keyring import Keyring
 
-#: What is fixed when a call is stored: all but `salt` and `args`.
+#: The columns of a call that never change, except `salt` and `args`.
 FIXED = (
     *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
     *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
@@ -50,7 +50,7 @@ FIXED = (
     *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
 )
 
-#: What a swap writes.
+#: The columns of a call that a swap writes.
 MUTABLE = (
     *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
     *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
@@ -58,22 +58,22 @@ MUTABLE = (
     *("error", "output"),
 )
 
-#: All of a call, in the order in which `call_of` reads it.
+#: The columns of a call, in the order in which `call_of` reads them.
 CALL = (*FIXED, *MUTABLE, "args")
 
-#: What is asked about a call that waits, in the order in which `asked_of` reads it.
+#: The columns that the memory needs of a pending call, in the order in which `asked_of` reads them.
 ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 
-#: A vote, in the order in which `vote_of` reads it.
+#: The columns of a vote, in the order in which `vote_of` reads them.
 VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
 
-#: A line of the record, in the order in which `line_of` reads it.
+#: The columns of a line of the record, in the order in which `line_of` reads them.
 LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
 
-#: What reading or checking a row raises whose values were put in by hand, whatever their types.
+#: The errors of reading or verifying a row into which somebody wrote values of any type by hand.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
-# RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
+# The stored values are texts in lists and under ASCII keys. For those, this encoder writes the form of RFC 8785.
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 _NO_ITEMS = "[]"
@@ -90,7 +90,7 @@ _RUNS = {runs.value: runs for runs in Runs}
 
 
 def fixed_values(call: Call) -> tuple[Any, ...]:
-    """What `FIXED` is filled with."""
+    """Return the values of a call for the columns in `FIXED`."""
     verdict = call.verdict
     return (
         *(call.ref, call.short, call.digest, call.tools, call.tool, call.executor, call.definition, call.cwd),
@@ -104,7 +104,7 @@ def fixed_values(call: Call) -> tuple[Any, ...]:
 
 
 def mutable_values(call: Call) -> tuple[Any, ...]:
-    """What `MUTABLE` is filled with."""
+    """Return the values of a call for the columns in `MUTABLE`."""
     claim = call.claim
     return (
         *(call.state.value, call.version, call.decision and call.decision.value, _micros(call.decided_at)),
@@ -117,14 +117,14 @@ def mutable_values(call: Call) -> tuple[Any, ...]:
 
 
 def args_of(call: Call) -> bytes:
-    """The arguments. Raises TypeError for anything but bytes: text would be stored, and be another value."""
+    """Return the arguments. Raises TypeError if they aren't bytes, because SQLite would accept a text too."""
     if type(call.args) is not bytes:
         raise TypeError(f"arguments are kept as bytes, not as {type(call.args).__name__}")
     return call.args
 
 
 def call_of(row: Sequence[Any]) -> Call:
-    """The call of a row of `CALL`. Raises TypeError, among others, for a row that was never one."""
+    """Return the call of a row of `CALL`. Raises one of `UNREADABLE` if the row isn't a call."""
     asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:51], row[51]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
@@ -146,7 +146,7 @@ def call_of(row: Sequence[Any]) -> Call:
 
 @lru_cache(maxsize=1024)
 def _verdict(*ruled: Any) -> Verdict:
-    """Calls under one rule share their verdict: decoding it is the dearest part of reading a call."""
+    """Return the verdict of a call. It is cached, because calls under one rule share it and decoding it is slow."""
     action, risk, rule, policy, timeout_s, execution_s, require_reason, terms = ruled
     told = json.loads(terms)
     values: tuple[Any, ...] = (
@@ -158,7 +158,7 @@ def _verdict(*ruled: Any) -> Verdict:
 
 
 def _card(told: dict[str, Any] | None) -> CardTerms | None:
-    """What was said about the card; rows of versions before it was kept say nothing."""
+    """Return the policy's terms for the card, or None for a row of an older version."""
     if told is None:
         return None
     numbers = tuple((name, text) for name, text in told["numbers"])
@@ -168,13 +168,13 @@ def _card(told: dict[str, Any] | None) -> CardTerms | None:
 
 
 def asked_of(row: Sequence[Any]) -> tuple[str, PendingCall]:
-    """The ref of a call that waits, and what is asked about the call. Raises TypeError for what isn't text."""
+    """Return the ref of a pending call, and its facts for the memory. Raises TypeError for a value that isn't text."""
     ref, requester, origin, digest, agent, routes = row
     return ref, asked(requester, origin, digest, agent, _strings(routes))
 
 
 def vote_values(vote: Vote) -> tuple[Any, ...]:
-    """What `statements.INSERT_VOTE` is filled with."""
+    """Return the values for `statements.INSERT_VOTE`."""
     return (
         *(vote.ref, vote.principal, bool(vote.approve), vote.reason, vote.surface),
         *(_micros(vote.pressed_at), micros(vote.at), vote.mac),
@@ -182,31 +182,31 @@ def vote_values(vote: Vote) -> tuple[Any, ...]:
 
 
 def vote_of(row: Sequence[Any]) -> Vote:
-    """The vote of a row of `VOTE`."""
+    """Return the vote of a row of `VOTE`."""
     ref, principal, approve, reason, surface, pressed_at, at, mac = row
     return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
 
 
 def line_values(line: Recorded) -> tuple[Any, ...]:
-    """What `statements.INSERT_LINE` is filled with."""
+    """Return the values for `statements.INSERT_LINE`."""
     return line.ref, line.seq, micros(line.at), line.event, line.actor, line.data, line.prev, line.hash
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """The line of a row of `LINE`."""
+    """Return the line of a row of `LINE`."""
     ref, seq, at, event, actor, data, prev, own = row
     return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 
 
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
-    """The outbox row of a row of `statements.TO_SEND`, without the message of a card that isn't as it was sealed."""
+    """Return the outbox entry of a row of `statements.TO_SEND`. It has no message if the card's MAC doesn't hold."""
     _urgency, number, ref, route, kind, attempts, message, mac = row
     known = message if message and seals.card_holds(keys, mac, ref, route, message) else None
     return Sending(number, Post(ref, route, PostKind(kind)), attempts, known)
 
 
 def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
-    """The event of a row of `statements.EVENTS_OPEN`."""
+    """Return the event of a row of `statements.EVENTS_OPEN`."""
     source, number, ordering, body, received_at, failures, mac = row
     sound = type(body) is bytes and type(received_at) is int and type(ordering) is str
     came = (source, number, str(ordering), body if sound else b"", moment(received_at if sound else 0))
@@ -215,7 +215,7 @@ def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
 
 @lru_cache(maxsize=1024)
 def _list(items: tuple[str, ...]) -> str:
-    """Most calls have the same approvers and routes as the one before."""
+    """Return the items as JSON. Cached, because most calls have the same approvers and routes as the call before."""
     return _json(items)
 
 

@@ -1,12 +1,11 @@
-"""The tables: the schema, for migrations and for other programs that read. They hold no behaviour.
+"""The tables: the schema for migrations and for programs that read the database. They have no behaviour.
 
-All times are whole microseconds since 1970-01-01T00:00:00Z (`hitl.times`), in 64 bits: exact, small in an
-index, and the same in every database. SQLModel doesn't check what is put into a table model, so nothing here
-is ever filled by hand: `rows.py` makes rows from the frozen records of `hitl.call` and checks on the way
-in.
+All times are whole microseconds since 1970-01-01T00:00:00Z (`hitl.times`) in 64 bits. Such a time is exact, small in an
+index, and the same in every database. SQLModel doesn't check the values of a table model. Therefore no code fills these
+models: `rows.py` makes rows from the frozen records of `hitl.call`, and checks their values.
 
-The hot paths don't import this module, because importing SQLModel takes longer than the whole service may
-take to start; tests hold the statements of `statements.py` to these tables.
+The hot paths don't import this module, because importing SQLModel takes longer than the whole service may take to
+start. Tests check that the statements of `statements.py` fit these tables.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from sqlmodel import Field, SQLModel
 
 from adapters.database.turn_tables import TurnRow  # noqa: F401 - one of the tables
 
-#: 64 bits everywhere; SQLite wants INTEGER for a key that is its own row id.
+#: 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
 _BIG = BigInteger().with_variant(Integer(), "sqlite")
 
 WAITING = text("state = 'awaiting_confirmation'")
@@ -32,9 +31,9 @@ def _partial(name: str, *columns: str, where: TextClause, unique: bool = False) 
 
 
 class CallRow(SQLModel, table=True):
-    """A call. Of the verdict, what is asked about has columns; `terms` is canonical JSON of the rest.
+    """A call. The parts of the verdict that queries use have columns; `terms` is canonical JSON of the other parts.
 
-    `salt` goes into the salted hash of `args` in the audit chain: with both erased, the chain still holds.
+    The audit chain holds a hash of `args` that is salted with `salt`, so the chain stays valid if both are erased.
     """
 
     __tablename__: ClassVar[Any] = "calls"
@@ -100,7 +99,7 @@ class CallRow(SQLModel, table=True):
 
 
 class VoteRow(SQLModel, table=True):
-    """A vote; `seq` is its place among the votes on its call."""
+    """A vote. `seq` is its place among the votes on its call."""
 
     __tablename__: ClassVar[Any] = "votes"
     __table_args__: ClassVar[Any] = (PrimaryKeyConstraint("ref", "seq"), {"sqlite_with_rowid": False})
@@ -117,7 +116,10 @@ class VoteRow(SQLModel, table=True):
 
 
 class CardRow(SQLModel, table=True):
-    """A call's card on one route: `message` once the platform took it, `failed_at` if it never will."""
+    """A call's card on one route.
+
+    `message` is set when the platform has taken the card, and `failed_at` when posting it has failed for good.
+    """
 
     __tablename__: ClassVar[Any] = "cards"
     __table_args__: ClassVar[Any] = (
@@ -135,7 +137,7 @@ class CardRow(SQLModel, table=True):
 
 
 class MoveRow(SQLModel, table=True):
-    """A conversation that its platform moved, and where to."""
+    """A conversation that its platform moved, and its new place."""
 
     __tablename__: ClassVar[Any] = "moves"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
@@ -146,7 +148,10 @@ class MoveRow(SQLModel, table=True):
 
 
 class TalkRow(SQLModel, table=True):
-    """Our latest message in a private conversation, and the call that it is about. No row: that isn't known."""
+    """Our latest message in a private conversation, and the call that it is about.
+
+    A conversation without a row has no known latest message.
+    """
 
     __tablename__: ClassVar[Any] = "talks"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
@@ -158,7 +163,7 @@ class TalkRow(SQLModel, table=True):
 
 
 class MessageRow(SQLModel, table=True):
-    """A message of ours, other than a card, and the call that it is about; `mac` covers the row.
+    """A message of ours, other than a card, and the call that it is about. `mac` covers the row.
 
     `asks` is the identity of the person whom the message asks for a reason, or ''.
     """
@@ -173,10 +178,10 @@ class MessageRow(SQLModel, table=True):
 
 
 class OutboxRow(SQLModel, table=True):
-    """Something to tell a route. The row goes when it was told, or never can be.
+    """A message that is still to be sent to a route. The row is deleted when it was sent or never can be.
 
-    `not_before` is when it may be taken: at once, after a pause, or when the lease of who took it is over.
-    Ids are never used again, so that an answer that comes late can't be taken for another row's.
+    `not_before` is the earliest time to take the row: at once, after a pause, or after the end of the present lease.
+    Ids are never reused, so a late answer about one row can't be taken for an answer about another row.
     """
 
     __tablename__: ClassVar[Any] = "outbox"
@@ -196,7 +201,7 @@ class OutboxRow(SQLModel, table=True):
 
 
 class InboxRow(SQLModel, table=True):
-    """A raw event as a platform sent it. Within one `ordering` (a conversation), order holds."""
+    """A raw event as a platform sent it. Events of one `ordering` (a conversation) are handled in order."""
 
     __tablename__: ClassVar[Any] = "inbox"
     __table_args__: ClassVar[Any] = (
@@ -218,10 +223,9 @@ class InboxRow(SQLModel, table=True):
 
 
 class AuditRow(SQLModel, table=True):
-    """A line of the record, chained for each `ref` (the service's own events under ''). `id` orders all
-    lines.
+    """A line of the record. Each `ref` has its own chain; the service's own events have the ref ''.
 
-    `sealed_by` names the signed chain that a line was sealed into.
+    `id` orders all lines. `sealed_by` names the signed chain that took the line in.
     """
 
     __tablename__: ClassVar[Any] = "audit"
@@ -240,7 +244,7 @@ class AuditRow(SQLModel, table=True):
 
 
 class PromptRow(SQLModel, table=True):
-    """What was last left open of one kind with one person about one call."""
+    """The latest open question of one kind to one person about one call."""
 
     __tablename__: ClassVar[Any] = "prompts"
     __table_args__: ClassVar[Any] = (
@@ -256,7 +260,7 @@ class PromptRow(SQLModel, table=True):
 
 
 class CredentialRow(SQLModel, table=True):
-    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers every column except `used_at`."""
+    """A bearer token, as a hash. Origins and routes are JSON lists. `mac` covers all columns except `used_at`."""
 
     __tablename__: ClassVar[Any] = "credentials"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
@@ -276,7 +280,7 @@ class CredentialRow(SQLModel, table=True):
 
 
 class KeyRow(SQLModel, table=True):
-    """The id of a master key that this database's rows may be sealed with. Never the key."""
+    """The id of a master key that may have made MACs in this database. The key itself is never stored."""
 
     __tablename__: ClassVar[Any] = "keys"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)

@@ -11,8 +11,9 @@ OPEN_TURN = text("not done")
 
 
 class TurnRow(SQLModel, table=True):
-    """A turn of an agent; `seq` orders the turns. `said` is a JSON list, `state` is the agent's own; `mac` covers all
-    but `seq`.
+    """A turn of an agent. `seq` orders the turns, and `mac` covers all other columns.
+
+    `said` is a JSON list. Only the agent knows the format of `state`.
     """
 
     __tablename__: ClassVar[Any] = "turns"

@@ -1,3 +1,1 @@
-"""Tools that the service runs itself: registered Python callables, files of one folder, and a confined
-shell.
-"""
+"""Tools that the service runs itself: registered Python callables, file tools for one folder, and a confined shell."""

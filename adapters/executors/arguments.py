@@ -1,4 +1,4 @@
-"""The arguments of a tool as one pydantic model, which refuses what doesn't fit and gives the JSON Schema."""
+"""Tool arguments as pydantic models: each model refuses arguments that don't fit, and gives the JSON Schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Arguments(BaseModel):
-    """Base of the models. Nothing is converted, and an argument that isn't declared is refused."""
+    """The base class of the models. It converts no value, and refuses arguments that aren't declared."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -25,14 +25,17 @@ M = TypeVar("M", bound=Arguments)
 
 
 class Declared(Generic[M]):
-    """A model as a registry takes it (`adapters.executors.registry.Declaration`)."""
+    """Makes a model usable in a registry (`adapters.executors.registry.Declaration`)."""
 
     def __init__(self, model: type[M]) -> None:
         self._model = model
         self.schema: Mapping[str, Any] = model.model_json_schema()
 
     def parse(self, args: Mapping[str, Any]) -> M:
-        """Return the arguments. Raises InvalidConfirmation naming one that is unknown, missing or of a wrong type."""
+        """Return the arguments as the model.
+
+        Raises InvalidConfirmation, which names an argument that is unknown, missing or of a wrong type.
+        """
         try:
             return self._model.model_validate(dict(args))
         except ValidationError as error:

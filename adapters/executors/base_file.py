@@ -1,4 +1,4 @@
-"""A file as it is before a change, how people are told of it, and the precondition that binds a change to it."""
+"""Reads a file before a change, describes it to people, and makes the precondition that binds the change to it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact
 
-#: Bytes of a file that is read, or compared line by line, whole.
+#: The most bytes of a file that is read whole, or compared line by line.
 READ_WHOLE = 1 << 20
-#: What the names of preconditions on files begin with; the path follows.
+#: The prefix of the names of preconditions on files. The path follows it.
 BASE = "base:"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A file as it is: its digest or `absent`, its bytes, and its text where it is text and not too long."""
+    """The state of a file at one moment."""
 
+    #: The SHA-256 of the bytes in hex, or `absent` if there is no file.
     base: str
+    #: The length in bytes.
     size: int
+    #: The text, or None if the file isn't UTF-8 text or is longer than `READ_WHOLE`.
     text: str | None
 
 
 def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
-    """Return the file as it is. Raises OSError, or InvalidConfirmation if it is no regular file."""
+    """Return the present state of a file. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
     try:
         with folder.reading(parts) as file:
             start = file.read(READ_WHOLE)
@@ -46,7 +49,10 @@ def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
 
 
 def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
-    """Return the parts of a file's path. Raises InvalidConfirmation for one outside of the folder, or the folder's."""
+    """Return the parts of a file's path.
+
+    Raises InvalidConfirmation for a path outside of the folder, and for the folder itself.
+    """
     parts = folder.parts(path)
     if not parts:
         raise InvalidConfirmation(fact("path.workspace", path=one_line(path)))
@@ -55,7 +61,10 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
-    """Raise NotAsShown, in the words of `otherwise`, for a file that can't be used any more when the change is made."""
+    """Turn InvalidConfirmation into NotAsShown, for a file that became unusable after people saw the change.
+
+    `otherwise` is the key of the sentence for people.
+    """
     try:
         yield
     except InvalidConfirmation as refusal:
@@ -63,7 +72,7 @@ def as_shown(otherwise: str) -> Iterator[None]:
 
 
 def changed_since(path: str) -> InvalidConfirmation:
-    """Return the refusal of a change to a file that is no longer as it was shown."""
+    """Return the error for a change to a file that is no longer as people saw it."""
     return InvalidConfirmation(fact("path.changed", path=one_line(path)))
 
 
@@ -73,7 +82,7 @@ def base_key(parts: tuple[str, ...]) -> str:
 
 
 def base_now(folder: Folder, precondition: str) -> str:
-    """Return the digest that the precondition is about as it is now; why not, if the file can't be read."""
+    """Return the present digest of the precondition's file, or the reason if the file can't be read."""
     path = precondition.removeprefix(BASE)
     try:
         with explained(path):
@@ -83,12 +92,12 @@ def base_now(folder: Folder, precondition: str) -> str:
 
 
 def shown_path(parts: tuple[str, ...]) -> str:
-    """Return the path for people, with nothing hidden in it."""
+    """Return the path for people, with invisible characters made visible."""
     return visible("/".join(parts), keep_newlines=False)
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path within a sentence of ours: quoted unless it is plainly a path, its secrets masked."""
+    """Return the path for a sentence for people: its secrets masked, and quoted if it has unusual characters."""
     return quoted(mask("/".join(parts)))
 
 
@@ -108,7 +117,7 @@ def lines_text(count: int) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Return the text as UTF-8. Raises InvalidConfirmation for half a surrogate pair."""
+    """Return the text as UTF-8. Raises InvalidConfirmation if it has half of a surrogate pair."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -116,7 +125,7 @@ def encoded(text: str) -> bytes:
 
 
 def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:
-    """The sentence for writing a file, and its preview."""
+    """Return the sentence for writing a file, and the preview of the change."""
     path, named = shown_path(parts), named_path(parts)
     if old.base == hashlib.sha256(new).hexdigest():
         return say("does.write.same", path=named, size=size_text(len(new))), ""
@@ -131,7 +140,7 @@ def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str
 
 
 def as_text(data: bytes) -> str | None:
-    """Return the text, or None if the bytes are no UTF-8 text."""
+    """Return the bytes as text, or None if they aren't UTF-8 or have a NUL byte."""
     try:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:

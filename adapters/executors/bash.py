@@ -1,10 +1,13 @@
-"""A shell in the workspace: one command line, confined where the host can, with a clean environment.
+"""A shell in the workspace: it runs one command line, confined if the host can, in a clean environment.
 
-Standard input is empty, output and errors come as one text, kept within a bound. At the time limit, and
-when the service stops, everything that the command started is asked to end and killed two seconds later,
-also what put itself into another session; when the command ends by itself, what it left running is killed
-at once. Beyond that reach are only processes that a command starts through a service of the host (cron, a
-container daemon), and, not confined and under the same user, a command that kills its own keeper.
+Standard input is empty. Output and errors are one text, which is cut to a bound. A small program, the keeper, runs the
+command and ends all of its processes, also those in other sessions. At the time limit, and when the service stops, the
+keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper kills the
+remaining processes at once.
+
+Two kinds of processes are out of the keeper's reach: those that a command starts through a service of the host (cron,
+a container daemon), and those of a command that kills its own keeper. The second kind exists only without confinement
+and under the service's own user.
 """
 
 from __future__ import annotations
@@ -42,14 +45,14 @@ if TYPE_CHECKING:
     from adapters.executors.confining.plan import Bounds
 
 _CHUNK = 1 << 16
-# The keeper's own time to kill, beyond the grace that it gives.
+# Seconds that the keeper gets to kill processes and to exit, after `GRACE_S`.
 _KEEPER_S = 3.0
 _SIGNALLED = 128
-# The kernel's limit for one argument (MAX_ARG_STRLEN), NUL included.
+# The kernel's limit for one argument in bytes (MAX_ARG_STRLEN), without the final NUL.
 _LONGEST_COMMAND = 131_071
-#: Scripts that the card names; more are counted.
+#: The most scripts that the card names. The card gives the number of the other scripts.
 _NAMED = 5
-#: Texts of scripts that are remembered, so that people see what changed in one since they were last asked about it.
+#: The most scripts whose last text is remembered, so that the card can show changes since people were last asked.
 _REMEMBERED = 256
 
 
@@ -60,7 +63,10 @@ class Bash(Arguments):
 
 
 class Shell:
-    """Runs command lines in one folder. `sandbox` None takes the best that works here, at the first command."""
+    """Runs command lines in one folder.
+
+    If `sandbox` is None, the best sandbox that works on this machine is found at the first command.
+    """
 
     def __init__(self, root: Path, sandbox: Sandbox | None = None, bounds: Bounds | None = None) -> None:
         self._root = root.resolve(strict=True)
@@ -71,14 +77,16 @@ class Shell:
 
     @property
     def sandbox(self) -> Sandbox:
-        """How commands run."""
+        """The sandbox in which commands run."""
         return self._sandbox or best(None, self._bounds)
 
     def look(self, args: Bash) -> Preparation:
-        """What people are told of a command, and the difference that a plain `sed -i` makes.
+        """Return what a command does, for people, and the preconditions that must hold when it runs.
 
-        A command never runs less confined than it was shown, on other files than a difference was shown of, or with
-        other scripts than it was asked about.
+        The preview is the change that a plain `sed -i` makes. For other commands it is the changes in the line's
+        scripts since people were last asked about them. The preconditions are the confinement, the previewed files and
+        the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation if no shell can take
+        the line.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -99,7 +107,10 @@ class Shell:
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
-        """What isn't as it was shown, as a sentence: how commands are confined, a file, or which scripts there are."""
+        """Return a sentence about the first thing that is no longer as people saw it, or None.
+
+        It compares the confinement, the files, and the scripts that the line runs.
+        """
         facts = dict(self.sandbox.facts())
         for name in (CONFINED, USER):
             if shown.get(name) != facts.get(name):
@@ -152,7 +163,7 @@ class Shell:
         return say("shell.does.scripts", scripts=told)
 
     def _changes(self, scripts: Sequence[Script]) -> str:
-        """What changed in each script since people were last asked about it, for those that are text."""
+        """Return the changes in each script that is text, since people were last asked about that script."""
         made = []
         for script in scripts:
             old, new = self._shown.get(script.path), script.text
@@ -163,7 +174,7 @@ class Shell:
         return cut_middle("\n".join(made), PREVIEW_KEPT).text
 
     def _place(self, shown: Mapping[str, str], parts: contextlib.ExitStack) -> Path | None:
-        """A folder for copies of scripts, if the command can see a copy in a script's place."""
+        """Make a folder for copies of scripts, or return None if the sandbox can't put a copy in a script's place."""
         if not self.sandbox.has_mounts or not any(name.startswith(SCRIPT) for name in shown):
             return None
         place = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)))
@@ -171,10 +182,10 @@ class Shell:
         return place
 
     def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
-        """Copies of the scripts as they were approved, which the command sees in their place.
+        """Copy the approved scripts; the command sees each copy in the place of its script.
 
-        Only where the line is one command: `chmod +x run && ./run` is meant to change the file. Raises NotAsShown if
-        something isn't as it was shown.
+        Copies are made only if the line is one command, because a line such as `chmod +x run && ./run` means to change
+        the file itself. Raises NotAsShown if something is no longer as people saw it.
         """
         if why := self.changed(args, shown):
             raise NotAsShown(why)
@@ -192,7 +203,10 @@ class Shell:
         return tuple(frozen)
 
     def _temporary(self, parts: contextlib.ExitStack) -> Path | None:
-        """A folder for temporary files; with mounts a command brings its own, and unconfined it has the host's."""
+        """Make a folder for temporary files under Landlock, else return None.
+
+        In a sandbox with mounts, a command has its own `/tmp`. An unconfined command uses the host's `/tmp`.
+        """
         if self.sandbox.way is not Confinement.LANDLOCK:
             return None
         made = tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)
@@ -216,7 +230,11 @@ def register_shell(registry: Registry, shell: Shell) -> None:
 async def _started(
     command: Sequence[str], root: Path, env: Mapping[str, str], report: int
 ) -> asyncio.subprocess.Process:
-    """Start the keeper. A cancellation may not come in between: asyncio would kill it, which then keeps nothing."""
+    """Start the keeper and return its process.
+
+    A cancellation waits until the keeper has started, and then ends it with SIGTERM. Without that, asyncio would kill
+    the keeper, and nothing would end the command's processes.
+    """
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *command,
@@ -238,7 +256,7 @@ async def _started(
 
 
 async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:
-    """Read to the end of the output, which comes when nothing is left that could write."""
+    """Read the output to its end, which comes when no process is left that could write, and wait for the keeper."""
     if process.stdout is not None:
         while chunk := await process.stdout.read(_CHUNK):
             flow.feed(chunk)
@@ -247,7 +265,7 @@ async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None]) -> None:
-    """Have the keeper end everything; where even the keeper doesn't answer, kill it."""
+    """Tell the keeper to end everything. If the keeper doesn't exit in time, kill it."""
     for stop in (process.terminate, process.kill):
         if reading.done():
             break
@@ -259,7 +277,7 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None
 
 
 def _reported(reader: int) -> str:
-    """The bound that the keeper ended the command for, or nothing."""
+    """Return the name of the bound for which the keeper ended the command, or '' if it didn't."""
     os.set_blocking(reader, False)
     with contextlib.suppress(BlockingIOError):
         return os.read(reader, 64).decode()

@@ -1,15 +1,16 @@
-"""How a command is kept from the rest of the machine: a ladder, of which the highest step that works here is taken.
+"""Confines commands: chooses the strongest kind of confinement that works on this machine.
 
-Confined, a command reads and runs the system's programs, reads and writes the workspace, and has a
-temporary folder of its own. Everything else of the file system, homes and the service's state among it,
-is out of reach; so are other processes, Unix sockets and the network.
+A confined command can read and run the system's programs, read and write the workspace, and use a temporary folder of
+its own. It can't reach any other file, such as homes and the service's state. It can't reach other processes, Unix
+sockets or the network. The kinds, strongest first:
 
-- bubblewrap: namespaces of its own, made by that program.
-- namespace: the same, made by the keeper itself where bubblewrap isn't installed.
-- landlock: no namespaces. The kernel refuses files and, since Linux 6.12, signals to others; a filter of system calls
-  refuses sockets, and changes of files by their path outside of the workspace. The list of processes stays open.
+- bubblewrap: the program of that name gives the command its own namespaces.
+- namespace: the keeper makes the same namespaces itself, if bubblewrap isn't installed.
+- landlock: there are no namespaces. The kernel refuses access to other files and, since Linux 6.12, signals to other
+  processes. A filter of system calls refuses sockets, and changes by path to files outside of the workspace. The
+  command can still see the list of processes.
 
-Beside each, the command may run as another user, and what it uses is bounded (`confining.plan.Bounds`).
+With each kind, the command can also run as another user, and its use of resources has bounds (`confining.plan.Bounds`).
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self, TypeAlias
 
-    #: Pairs of files: a copy, and the file in whose place the command sees it.
+    #: Pairs of paths: a copy, and the file that the copy replaces in the command's view.
     Frozen: TypeAlias = tuple[tuple[str, str], ...]
 
-#: The program that keeps a command; its path is how a kept command's ancestors are recognised.
+#: The path of the keeper, the program that runs a command. `own_processes` recognises a keeper by this path.
 KEEPER: Final = str(Path(__file__).with_name("confining") / "__main__.py")
 BASH = "/bin/bash"
-#: Seconds between asking a command to end and killing it.
+#: Seconds between SIGTERM and SIGKILL for a command.
 GRACE_S = 2.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-# Of /etc only what programs need to start, to name users and to check certificates; never keys or passwords.
+# The parts of /etc that programs need to start, to name users and to check certificates. No keys or passwords.
 _SETTINGS = tuple(
     f"/etc/{name}"
     for name in (
@@ -70,14 +71,14 @@ _SETTINGS = tuple(
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _PROBE_S = 10
-#: What the probe's command does: it changes its own file in every way that everyday tools do, and reaches no other.
+#: The probe's command. It succeeds if it can change its own file in every usual way, and can't reach another file.
 _PROBE = (
     ": > wrote && chmod 700 wrote && touch -d @1 wrote && test -x wrote && ! cat ../secret && ! chmod 777 ../secret"
 )
 
 
 class Confinement(StrEnum):
-    """What keeps a command from the rest of the machine, the best first."""
+    """The kinds of confinement, the strongest first."""
 
     BUBBLEWRAP = "bubblewrap"
     NAMESPACE = "namespace"
@@ -95,7 +96,7 @@ class User:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the user of this name. Raises Unavailable for one that isn't there, root, or the service's own."""
+        """Return the user of this name. Raises Unavailable if there is none, or for root and the service's own user."""
         try:
             found = pwd.getpwnam(name)
         except KeyError:
@@ -109,26 +110,27 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """How commands run: confined this way, as this user (None: the service's own), within these bounds."""
+    """The conditions under which commands run."""
 
     way: Confinement
+    #: The user that commands run as, or None for the service's own user.
     user: User | None = None
     bounds: Bounds = field(default_factory=Bounds)
 
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Return what must not change between the asking and the run, as preconditions."""
+        """Return the preconditions on the sandbox: they must not change between the question and the run."""
         user = () if self.user is None else ((USER, self.user.name),)
         return ((CONFINED, self.way.value), *user)
 
     def gaps(self) -> tuple[str, ...]:
-        """Return the warnings about what a command could still reach, as keys of the catalogue."""
+        """Return warnings about things that a command can still reach, as keys of the catalogue."""
         if self.way is Confinement.NONE:
             return ("shell.unconfined",) if self.user is None else ("shell.unconfined_user",)
         return ("shell.signals",) if self.way is Confinement.LANDLOCK and landlock.signals_pass() else ()
 
     @property
     def has_mounts(self) -> bool:
-        """Whether a command sees files of its own in place of others."""
+        """Whether the sandbox can show a command one file in the place of another."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(
@@ -140,10 +142,11 @@ class Sandbox:
         report: int | None = None,
         frozen: Frozen = (),
     ) -> list[str]:
-        """Return the arguments that run a command line, kept and confined.
+        """Return the arguments that run a command line in the keeper, confined.
 
-        `temporary` is for Landlock, which needs such a folder. The caller removes `scratch` afterwards; if the caller
-        is killed before that, the keeper removes it. `report` and `frozen` are those of the plan.
+        `temporary` is the command's temporary folder under Landlock. The caller removes the folder `scratch`
+        afterwards; if the caller is killed before that, the keeper removes it. `report` and `frozen` are fields of
+        `Plan`.
         """
         alone = self.way is Confinement.LANDLOCK
         plan = Plan(
@@ -164,7 +167,7 @@ class Sandbox:
         return [sys.executable, "-I", "-S", KEEPER, plan.dumped(), "--", *shell]
 
     def give(self, folder: Path) -> None:
-        """Give a folder that was made for a command to the user that the command runs as."""
+        """Change the owner of a folder to the user that commands run as."""
         if self.user is not None:
             os.chown(folder, self.user.uid, self.user.gid)
 
@@ -173,13 +176,13 @@ class Sandbox:
 CONFINED, USER = "confinement", "user"
 
 
-#: Options of bubblewrap that not every version has, with the version that brought them.
+#: Options of bubblewrap that older versions don't have, each with its first version.
 _NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
 
 
 @functools.cache
 def bubblewrap() -> tuple[str, ...]:
-    """Return the program, if it is installed, and those of its newer options that it knows."""
+    """Return bubblewrap's path and the options of `_NEWER` that it has, or nothing if it isn't installed."""
     program = shutil.which("bwrap")
     if program is None:
         return ()
@@ -189,9 +192,10 @@ def bubblewrap() -> tuple[str, ...]:
 
 @functools.cache
 def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
-    """The best sandbox that works here, found once by running a command in it (takes up to a second).
+    """Return the strongest sandbox that works on this machine.
 
-    Raises Unavailable if commands can't run as the user at all.
+    It is found once, by running a command in each kind, which takes up to a second. Raises Unavailable if commands
+    can't run as the user at all.
     """
     sandboxes = [Sandbox(way, user, bounds or Bounds()) for way in Confinement]
     found = next((sandbox for sandbox in sandboxes[:-1] if works(sandbox)), None)
@@ -204,22 +208,23 @@ def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
 
 
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
-    """All that a command's environment holds: nothing of the service's own, and git disarmed."""
+    """Return a command's whole environment. It has no variable of the service's, and git runs no program in it."""
     clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
 
 
 def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
-    """Return the arguments that run a program kept and bounded but not confined; its first word is an absolute path.
+    """Return the arguments that run a program in the keeper, with bounds and without confinement.
 
-    The program has `grace_s` to end after a signal to stop. `is_kept` recognises every process below it.
+    `program` begins with an absolute path. After a signal to stop, the program has `grace_s` seconds to end. `is_kept`
+    recognises every process that it starts.
     """
     plan = Plan(parent=os.getpid(), grace_s=grace_s, way=Confinement.NONE.value, root="/", bounds=Bounds())
     return [sys.executable, "-I", "-S", KEEPER, plan.dumped(), "--", *program]
 
 
 def works(sandbox: Sandbox) -> bool:
-    """Whether a confined command can write its folder, and can't see a file beside it."""
+    """Return whether a command in this sandbox can write to its folder and can't reach a file beside the folder."""
     if sandbox.way is Confinement.BUBBLEWRAP and not bubblewrap():
         return False
     with tempfile.TemporaryDirectory(prefix="sayso-probe-") as made:
@@ -236,12 +241,12 @@ def works(sandbox: Sandbox) -> bool:
 
 
 def runs(sandbox: Sandbox, root: Path = Path("/"), line: str = "true") -> bool:
-    """Whether a command line succeeds in a folder."""
+    """Return whether a command line succeeds in a folder."""
     return succeeds(sandbox.command(line, root), root)
 
 
 def succeeds(command: list[str], root: Path) -> bool:
-    """Whether a command ends well, in time."""
+    """Return whether a command ends with status 0 within `_PROBE_S` seconds."""
     try:
         ran = subprocess.run(
             command,

@@ -1,7 +1,7 @@
 """Tools that change parts of files: an exact replacement, and a patch over several files.
 
-What people are shown is the difference that the change makes, as of `write_file`. Each file is bound to the bytes that
-it had then, so that the same change, made again, gives the text that was shown.
+People see the difference that the change makes. A precondition binds each file to its bytes at that time. When the
+change runs, it therefore gives exactly the text that people saw.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hitl.outcomes import Stored, fact
 
 
 class EditFile(Arguments):
-    """A file, the text to find in it, and the text to put there; unless all are replaced, it must occur once."""
+    """A file, the text to find in it, and its replacement. The text must occur once, unless `replace_all` is set."""
 
     path: str
     old_string: str
@@ -54,15 +54,17 @@ class ApplyPatch(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """One file's change: as it is, and the bytes that it shall have; None deletes it."""
+    """The planned change of one file."""
 
     parts: tuple[str, ...]
+    #: The file before the change.
     old: Standing
+    #: The bytes after the change; None deletes the file.
     new: bytes | None
 
 
 class Edits:
-    """`look_at_...` finds what a call would do, the method of the tool's name does it."""
+    """The tools. `look_at_...` describes the change for people; the method with the tool's name makes it."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -78,11 +80,11 @@ class Edits:
         return "\n".join([say("did.patch", files=files_text(len(done))), *(shown_path(each.parts) for each in done)])
 
     def look_at_edit(self, args: EditFile) -> Preparation:
-        """The file as it is, and the difference that the replacement would make."""
+        """Return the file's present state, and the difference that the replacement would make."""
         return self._prepared([self._edited(args)])
 
     def look_at_patch(self, args: ApplyPatch) -> Preparation:
-        """The files as they are, and the differences that the patch would make."""
+        """Return the present state of the files, and the differences that the patch would make."""
         return self._prepared(self._patched(args.patch))
 
     def _edited(self, args: EditFile) -> _Planned:
@@ -131,7 +133,7 @@ class Edits:
         return _Planned(parts, before, encoded(text))
 
     def _text(self, path: str) -> tuple[tuple[str, ...], Standing]:
-        """A file that is there and that is text. Raises InvalidConfirmation for any other."""
+        """Return the parts and the state of an existing text file. Raises InvalidConfirmation for any other path."""
         parts, found = self._file(path)
         if found.base == ABSENT:
             raise InvalidConfirmation(fact("path.absent", path=shown_path(parts)))
@@ -151,7 +153,7 @@ class Edits:
         return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview, undo=undo)
 
     def _carry_out(self, context: Context, plan: Callable[[], Sequence[_Planned]]) -> Sequence[_Planned]:
-        """Make all changes if every file is as it was shown; else none. Returns the changes."""
+        """Make all changes if every file is still as people saw it, else make none. Return the changes."""
         with self._folder.changing:
             with as_shown("path.not_written"):
                 planned = plan()
@@ -178,7 +180,7 @@ class Edits:
 
 
 def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
-    """The sentence for the changes, and their previews, one below the other."""
+    """Return the sentence for the changes, and all of their previews as one text."""
     first = planned[0]
     if len(planned) == 1 and first.new is not None:
         return written(first.parts, first.old, first.new)

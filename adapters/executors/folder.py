@@ -1,8 +1,7 @@
-"""One folder, and nothing outside it: files opened component by component, never through a link.
+"""Opens files in one folder and never outside of it: component by component, without following links.
 
-A path is checked by opening it, not before: each folder on the way is opened relative to the one above
-it, without following links (O_NOFOLLOW), so that a name swapped for a link in between is refused instead
-of followed.
+The check of a path is the opening itself. Each folder on the way is opened relative to its parent and with O_NOFOLLOW.
+If somebody replaces a name with a link in the meantime, the opening fails and doesn't follow the link.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
 
-#: What a precondition holds for a file that isn't there.
+#: The value of a precondition on a file that doesn't exist.
 ABSENT = "absent"
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+# O_NONBLOCK: the opening of a pipe without a writer must not wait.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_NAME = 255
@@ -45,19 +44,19 @@ _PLAINLY = {
 
 
 class Folder:
-    """A folder that tools are held to. `root` is trusted to name it; nothing below is."""
+    """A folder that tools can't leave. The path `root` itself is trusted and may have links; no path below it is."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve(strict=True)
         if not self.root.is_dir() or self.root == Path(self.root.anchor):
             raise ValueError(f"{self.root} can't be a workspace")
-        #: Held between the last look at a file and its change, so that no other call of ours comes between.
+        #: Held from the last look at a file to its change, so that no other tool of this service changes it between.
         self.changing = threading.Lock()
 
     def parts(self, path: str) -> tuple[str, ...]:
-        """The components of a path inside the folder; none for the folder itself.
+        """Return the components of a path inside the folder; an empty tuple for the folder itself.
 
-        Raises InvalidConfirmation for a path that leads out, or that no file can have.
+        Raises InvalidConfirmation for a path that leads out of the folder, and for a path that no file can have.
         """
         inside = path
         if path.startswith("/"):
@@ -71,7 +70,7 @@ class Folder:
 
     @contextmanager
     def opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-        """A descriptor of the folder with these components. Raises OSError; ELOOP or ENOTDIR for a link."""
+        """Yield a descriptor of the folder with these components. Raises OSError, with ELOOP or ENOTDIR for a link."""
         at = os.open(self.root, _FOLDER)
         try:
             for part in parts:
@@ -88,12 +87,12 @@ class Folder:
 
     @contextmanager
     def reading(self, parts: tuple[str, ...]) -> Iterator[BufferedReader]:
-        """A regular file, open for reading. Raises OSError, or InvalidConfirmation where it isn't one."""
+        """Yield a regular file, open for reading. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
         with self.opened(parts[:-1]) as folder, open_regular(parts[-1], folder, "/".join(parts)) as file:
             yield file
 
     def digest(self, parts: tuple[str, ...]) -> str:
-        """SHA-256 of the file's bytes, or `absent`. Raises as `reading`."""
+        """Return the SHA-256 of the file's bytes in hex, or `absent`. Raises the errors of `reading`."""
         try:
             with self.reading(parts) as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
@@ -101,9 +100,9 @@ class Folder:
             return ABSENT
 
     def replace(self, parts: tuple[str, ...], data: bytes, base: str) -> bool:
-        """Write the file whole or not at all, only if its bytes are still those of `base`; whether it was.
+        """Write the file whole or not at all, and only if its present digest is `base`. Return whether it was written.
 
-        The bytes are on disk before the name points to them. Mode, and owner where possible, are kept.
+        The bytes are on disk before the name points to them. The file keeps its mode, and its owner if possible.
         """
         with self.opened(parts[:-1], make=base == ABSENT) as folder:
             if _digest_at(parts, folder) != base:
@@ -117,7 +116,7 @@ class Folder:
                     os.unlink(spare, dir_fd=folder)
 
     def delete(self, parts: tuple[str, ...], base: str) -> bool:
-        """Remove the file, only if its bytes are still those of `base`; whether it was."""
+        """Remove the file if its present digest is `base`. Return whether it was removed."""
         with self.opened(parts[:-1]) as folder:
             if _digest_at(parts, folder) != base:
                 return False
@@ -127,9 +126,9 @@ class Folder:
 
 @contextmanager
 def open_regular(name: str, folder: int, path: str) -> Iterator[BufferedReader]:
-    """A regular file of an open folder. Raises OSError, or InvalidConfirmation for anything but a file."""
-    # Looked at first, because opening a device or a pipe does something to it; and again, because it may
-    # be swapped.
+    """Yield a regular file of an open folder. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
+    # This check comes before the opening, because opening a device or a pipe has effects. The check after the opening
+    # is needed because somebody may replace the file in between.
     _must_be_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
     descriptor = os.open(name, _FILE, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
@@ -146,7 +145,7 @@ def _must_be_regular(status: os.stat_result, path: str) -> None:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Turns an OSError about the path into an InvalidConfirmation that says it plainly."""
+    """Turn an OSError about the path into InvalidConfirmation with a plain sentence."""
     try:
         yield
     except OSError as error:
@@ -179,14 +178,18 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 
 
 def _give_as_above(folder: int, name: str) -> None:
-    """Give what root made to the owner of its folder, because commands may run as that user."""
+    """Give a file or folder that root made to the owner of its parent, because commands may run as that user."""
     if os.geteuid() == 0:
         above = os.fstat(folder)
         os.chown(name, above.st_uid, above.st_gid, dir_fd=folder, follow_symlinks=False)
 
 
 def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:
-    """Give the new file its name: a link for a new name fails where one appeared, a rename replaces."""
+    """Give the new file its name, if the file under that name still has the digest `base`. Return whether it did.
+
+    If there was no file, this makes a link, which fails if a file has appeared under the name. Otherwise it renames
+    the new file, which replaces the old one.
+    """
     if base == ABSENT:
         try:
             os.link(spare, parts[-1], src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

@@ -1,14 +1,14 @@
 """The environment in which git runs no program that the files of a workspace name.
 
-A repository's configuration names programs that git runs: monitors, hooks, pagers, editors. What an agent may write
-there would so turn any git command into any other. Settings in the environment come after those files and win over
-them; settings in the command line (`git -c`), which people see, come later still. Each setting that names a program was
-tried with git 2.39: without the line below the program ran, with it the program didn't.
+A repository's configuration names programs that git runs: monitors, hooks, pagers, editors. An agent that can write
+this configuration could make any git command run any program. Settings in the environment override the configuration
+files. Settings in the command line (`git -c`) override the environment, but people see them. Each setting below was
+tried with git 2.39: the program ran without the setting, and didn't run with it.
 
-Some programs have names that no setting reaches, because their keys hold a name of the repository's choosing
-(`diff.NAME.textconv`, `diff.NAME.command`, `filter.NAME.*`, `merge.NAME.driver`, `remote.NAME.uploadpack`,
-`submodule.NAME.update`), and `diff.external` can be replaced but not unset. The policy finds these in the repository
-before a command runs unasked (`hitl.ports.Paths.repository`).
+Some programs can't be turned off here. Their keys contain a name that the repository chooses (`diff.NAME.textconv`,
+`diff.NAME.command`, `filter.NAME.*`, `merge.NAME.driver`, `remote.NAME.uploadpack`, `submodule.NAME.update`), or, for
+`diff.external`, a setting can replace the program but not unset it. The policy looks for these keys in the repository
+before a command runs without a question (`hitl.ports.Paths.repository`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _NOTHING = "/dev/null"
-# A program that fails: an editor or a signature that can't be had is an error, never an empty answer.
+# A program that fails: if git needs an editor or a signature, the command ends with an error.
 _FAILS = "false"
 
 _SETTINGS = {
@@ -29,7 +29,7 @@ _SETTINGS = {
     "core.sshCommand": "ssh",
     "core.askPass": "",
     "core.alternateRefsCommand": "true",
-    # An empty helper empties the list, also of helpers for one host: gitcredentials(7).
+    # An empty value clears the list of helpers, also of those for one host: gitcredentials(7).
     "credential.helper": "",
     "interactive.diffFilter": "cat",
     "protocol.ext.allow": "never",
@@ -38,35 +38,36 @@ _SETTINGS = {
     "gpg.x509.program": _FAILS,
     "gpg.ssh.program": _FAILS,
     "gpg.ssh.defaultKeyCommand": _FAILS,
-    # Nothing can be signed, so that nothing must be.
+    # Signing always fails here, so a repository may not require it.
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
     "log.showSignature": "false",
-    # It would go on after the command, and be killed.
+    # Maintenance would run on after the command, and the keeper would kill it.
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
 
 
 def _numbered(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings as git-config(1) wants them in an environment."""
+    """Return settings as environment variables, in the form of git-config(1)."""
     found = {"GIT_CONFIG_COUNT": str(len(settings))}
     for at, (key, value) in enumerate(settings.items()):
         found |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
     return found
 
 
-#: Variables that disarm git in a command and in all that it starts. git(1) and git-config(1), "Environment".
+#: Variables that keep git from running programs, in a command and in every process that it starts: git(1) and
+#: git-config(1), "Environment".
 DISARMED: Mapping[str, str] = {
-    # HOME is the workspace, so that a `.gitconfig` there would be the user's.
+    # HOME is the workspace, so git would read a `.gitconfig` there as the user's own configuration.
     "GIT_CONFIG_GLOBAL": _NOTHING,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
     # `git status` writes nothing.
     "GIT_OPTIONAL_LOCKS": "0",
-    # An object that is missing is an error: fetching it would run what the remote's settings name.
+    # A missing object is an error: to fetch it, git would run programs that the remote's settings name.
     "GIT_NO_LAZY_FETCH": "1",
-    # These win over `pager.COMMAND`, which core.pager doesn't.
+    # These override `pager.COMMAND`; core.pager doesn't.
     "GIT_PAGER": "cat",
     "PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",

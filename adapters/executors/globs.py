@@ -1,6 +1,6 @@
-"""Patterns over paths: `*`, `?` and `[...]` stay within one name, `**` stands for any number of folders.
+"""Patterns for paths: `*`, `?` and `[...]` match within one name, and `**` matches any number of folders.
 
-As in a shell, a name that starts with a dot is matched only where the pattern says the dot.
+As in a shell, a name that starts with a dot matches only if its part of the pattern starts with a dot.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def regular_files(pattern: tuple[str, ...], root: int) -> Iterator[tuple[str, ...]]:
-    """The regular files below an open folder that match, sorted by path; links are neither matched nor
-    followed.
+    """Yield the regular files below an open folder that match the pattern.
 
-    Names that aren't UTF-8 are left out, because no argument can carry them.
+    The files of a folder come in the order of their names, and before the files of its subfolders. Links are neither
+    matched nor followed. Names that aren't UTF-8 are left out, because no argument can carry them.
     """
     for at, folders, names, folder in os.fwalk(".", dir_fd=root, follow_symlinks=False):
         above = tuple(part for part in at.split("/") if part != ".")
@@ -30,17 +30,20 @@ def regular_files(pattern: tuple[str, ...], root: int) -> Iterator[tuple[str, ..
 
 
 def matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
-    """Whether the whole path matches the whole pattern, both as components."""
+    """Return whether the whole path matches the whole pattern. Both are given as their components."""
     return len(pattern) in _reached(pattern, parts)
 
 
 def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Whether something below these folders may match."""
+    """Return whether a path below these folders may match."""
     return any(place < len(pattern) for place in _reached(pattern, folders))
 
 
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
-    """The places in the pattern where matching may stand after these components: no backtracking."""
+    """Return the positions in the pattern that matching can reach after these components.
+
+    The set of all positions makes backtracking, which can take very long, unnecessary.
+    """
     places = _past_stars(pattern, {0})
     for part in parts:
         stepped = {place + (pattern[place] != "**") for place in places if _step(pattern, place, part)}
@@ -52,7 +55,7 @@ def _past_stars(pattern: tuple[str, ...], places: set[int]) -> set[int]:
     reached = set(places)
     for place in places:
         while place < len(pattern) and pattern[place] == "**":
-            place += 1  # noqa: PLW2901  walks on from where it stands
+            place += 1  # noqa: PLW2901  each position moves on by itself
             reached.add(place)
     return reached
 

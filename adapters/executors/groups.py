@@ -1,4 +1,4 @@
-"""The one registry of executors: which of them runs the tools of a group."""
+"""The registry of executors: it knows which executor runs the tools of each group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Groups:
         self._executors = executors
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """What is known of the tool; None where no executor has the group, or the tool may not run."""
+        """Return the facts about a tool, or None if no executor has the group or the tool may not run."""
         found = self._executors.get(tools)
         return found.info(tools, tool) if found else None
 
@@ -35,24 +35,24 @@ class Groups:
         return frozenset(self._executors)
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """The tools of a group that an agent may be offered; none where its executor offers none."""
+        """Return the tools of a group that may be offered to an agent; empty if the group's executor offers none."""
         found: object = self._executors.get(tools)
         return await found.offers(tools) if isinstance(found, Offering) else ()
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """What the call would do. Raises InvalidConfirmation where it can't be run as it is."""
+        """Return what the call would do. Raises InvalidConfirmation if the call can't run in this form."""
         if found := self._executors.get(ask.tools):
             return await found.prepare(ask)
         raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
 
     async def still_holds(self, call: Call) -> str | None:
-        """What changed since the call was prepared, as a sentence."""
+        """Return a sentence about what changed since the call was prepared, or None."""
         if found := self._executors.get(call.tools):
             return await found.still_holds(call)
         return say("tool.unlisted.now", tool=one_line(call.tool))
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
-        """Run the leased call; refuses a call of a group that has no executor any more."""
+        """Run the leased call. The result is `refused` if its group no longer has an executor."""
         if found := self._executors.get(lease.call.tools):
             return await found.run(lease, limit_s=limit_s)
         return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(lease.call.tool)))

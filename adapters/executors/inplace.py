@@ -1,9 +1,9 @@
-"""What `sed -i` would do to files: the difference, found by the real sed on the files' bytes, before anyone is asked.
+"""Finds the difference that a `sed -i` would make, before people are asked: runs the real sed on the files' bytes.
 
-Only a line that is one plain `sed -i` with substitutions or deletions is tried: no variable, pattern, redirection or
-second command, and no script that writes files or runs programs, which `--sandbox` of GNU sed refuses once more. sed
-gets each file's bytes as its input, confined as the command itself will be, within bounds of time, memory and output.
-Whatever doesn't go as expected gives no difference; the card then shows the command alone.
+This works only for a line that is one plain `sed -i` with substitutions or deletions. The line may have no variable,
+pattern, redirection or second command, and no script that writes files or runs programs. GNU sed's `--sandbox` refuses
+such scripts too. sed gets each file's bytes as its input. It runs in the same confinement as the command itself, with
+bounds on time, memory and output. If anything goes wrong, there is no difference, and the card shows only the command.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _MOST_FILES = 10
 _MOST_BYTES = 1 << 18
 _MOST_OUTPUT = 1 << 20
 _LIMIT_S = 1.0
-# Kilobytes of memory, seconds of computing, and no file that it may write: ulimit of bash(1).
+# Kilobytes of memory, seconds of computing, and bytes of a written file: ulimit of bash(1).
 _BOUNDS = "set -o pipefail; ulimit -v 262144 -t 1 -f 0"
 
-# A word of a plain line: safe characters, and quotes in which nothing is expanded.
+# A word of a plain line: safe characters, and quoted texts in which the shell expands nothing.
 _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`]*")+"""
 _PLAIN = re.compile(rf"\s*sed(?:[ \t]+{_WORD})+\s*", re.ASCII)
 _IN_PLACE = frozenset({"-i", "--in-place", "-Ei", "-ri"})
 _EXTENDED = frozenset({"-E", "-r", "--regexp-extended", "-Ei", "-ri"})
-# An address, as a line's number, the last line or an expression; then `d`, or `s` with three of its delimiters.
+# An address is a line's number, the last line or an expression. After it comes `d`, or `s` with three delimiters.
 _ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/\\\n])*/)"
 _SCRIPT = re.compile(
     rf"(?:{_ADDRESS}(?:,{_ADDRESS})?)?(?:d|s(?P<end>[/|#,@!%:~])(?:(?:\\.|(?!(?P=end))[^\\\n])*(?P=end)){{2}}[0-9gIi]*)"
@@ -43,9 +43,11 @@ _SCRIPT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """What a command would change: the difference, and the files' preconditions."""
+    """The change that a command would make."""
 
+    #: The difference, for people.
     preview: str
+    #: The preconditions on the files.
     bases: tuple[tuple[str, str], ...]
 
 
@@ -57,7 +59,7 @@ class _Wanted:
 
 
 def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
-    """Return what the command would change, or None if it is no plain `sed -i`, or what it does can't be found."""
+    """Return what the command would change, or None if it isn't a plain `sed -i` or its change can't be found."""
     wanted = _wanted(command)
     if wanted is None:
         return None
@@ -80,10 +82,10 @@ def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
 
 
 def _wanted(command: str) -> _Wanted | None:
-    """The parts of a plain `sed -i`, read by the reader that the policy uses."""
+    """Return the parts of a plain `sed -i`, or None. The line is read by the same reader that the policy uses."""
     if not _PLAIN.fullmatch(command):
         return None
-    from hitl.policy.shell import read_line  # noqa: PLC0415 - heavy; loaded with the first such command
+    from hitl.policy.shell import read_line  # noqa: PLC0415 - slow to import; loaded at the first such command
 
     reading = read_line(command)
     words = reading.commands[0].words if len(reading.commands) == 1 else ()
@@ -112,7 +114,7 @@ def _arguments(words: Sequence[str]) -> _Wanted | None:
 
 
 def _edited(wanted: _Wanted, text: str, folder: Folder, sandbox: Sandbox, left_s: float) -> str | None:
-    """The text as sed makes it, or None if it fails or is over a bound."""
+    """Return the text after sed's changes, or None if sed fails or exceeds a bound."""
     options = ["-E"] * wanted.extended + [word for script in wanted.scripts for word in ("-e", script)]
     line = f"{shlex.join(['sed', '--sandbox', *options])} | head -c {_MOST_OUTPUT + 1}"
     output = _output(sandbox.command(f"{_BOUNDS}; {line}", folder.root), text, folder, left_s)
@@ -120,7 +122,7 @@ def _edited(wanted: _Wanted, text: str, folder: Folder, sandbox: Sandbox, left_s
 
 
 def _output(command: Sequence[str], text: str, folder: Folder, left_s: float) -> bytes | None:
-    """The output of a command on a text, or None if it fails. Raises TimeoutExpired."""
+    """Return the output of a command that gets the text as its input, or None if it fails. Raises TimeoutExpired."""
     with subprocess.Popen(
         [*command],
         cwd=folder.root,

@@ -1,7 +1,8 @@
-"""Which processes of this machine are commands that this service runs itself.
+"""Recognises the processes of commands that this service runs itself.
 
-They have the service's user id, so by that alone nobody could tell them from the people who do. All that a command
-starts stays below its keeper, which collects what is orphaned, and the keeper is a child of this process.
+Such processes may have the same user id as a person who decides, so the user id can't distinguish them. Every process
+that a command starts stays a descendant of the command's keeper, because the keeper adopts orphaned processes. The
+keeper is a child of this process.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ _FIRST = 1
 
 
 def is_kept(pid: int) -> bool:
-    """Whether the process is below a keeper of ours.
+    """Return whether the process is a descendant of one of this service's keepers.
 
-    So is one that is gone before it could be looked at: it may have left just for that. A process that can't be seen
-    from here (0, as the kernel gives those of other containers) isn't.
+    True also for a process that ended before this check: it may have ended to escape the check. False for process id
+    0, which the kernel gives for a process in another container.
     """
     own, program = os.getpid(), os.fsencode(KEEPER)
     try:
@@ -33,5 +34,8 @@ def is_kept(pid: int) -> bool:
 
 
 def _parent(pid: int) -> int:
-    """The fourth field of proc_pid_stat(5), behind a name in brackets that may hold anything."""
+    """Return the parent's process id: the fourth field of proc_pid_stat(5).
+
+    The field before it is the program's name in brackets, which may have any characters.
+    """
     return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])

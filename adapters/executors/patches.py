@@ -1,8 +1,9 @@
 """Reads patches and applies them to texts: unified diffs, and the `*** Begin Patch` format of coding agents.
 
-A unified diff is read as POSIX diff ("Diff -u Output Format") and git write it, without renames and binary files. Its
-lines must be in the file exactly, at the line that the diff names or at one other place. The agents' format names no
-lines: what it removes and keeps must be at one place only, or first after the line that follows its `@@`.
+A unified diff has the format of POSIX diff ("Diff -u Output Format") or of git, without renames and binary files. The
+removed and kept lines of a change must be in the file exactly: at the line number that the diff gives, or else at only
+one place. The agents' format gives no line numbers. Its removed and kept lines must be at only one place. If the `@@`
+of a change names a line, the first place after that line counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hitl.cards.text import one_line
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact
 
-#: Changes in one patch; each is searched for in its whole file.
+#: The most changes in one patch. For each change, the whole file may be searched.
 _MOST_HUNKS = 200
 _RANGE = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@.*")
 _PREAMBLE = re.compile(r"diff |index |new file mode |deleted file mode |Index: |=+$|\s*$")
@@ -28,11 +29,11 @@ _WRITTEN = 100
 
 @dataclass(slots=True)
 class Hunk:
-    """One change: lines as they are and as they shall be, each with the line feed that ends it."""
+    """One change: the lines before and after it, each with its line feed."""
 
-    #: Lines before the change, by the patch; None if it doesn't say.
+    #: The number of lines before the change, as the patch gives it; None if the patch gives no number.
     at: int | None = None
-    #: A line after which the change is; None if the patch names none.
+    #: The line that the change comes after; None if the patch names no such line.
     after: str | None = None
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
@@ -45,27 +46,32 @@ class Hunk:
             self.new.append(f"{line}\n")
 
     def unend(self, mark: str) -> None:
-        """Take the line feed from the last line of that mark: it ends its file."""
+        """Remove the line feed of the last line with this mark, because the file ends without a line feed."""
         for lines in ([self.old] if mark != "+" else []) + ([self.new] if mark != "-" else []):
             lines[-1] = lines[-1].removesuffix("\n")
 
 
 @dataclass(slots=True)
 class FilePatch:
-    """What a patch does to one file."""
+    """The changes of a patch to one file."""
 
     path: str
-    #: Whether the file must not be there yet, and whether it goes.
+    #: Whether the patch makes the file. The file must not exist then.
     makes: bool = False
+    #: Whether the patch deletes the file.
     deletes: bool = False
+    #: The new path of the file, or None if it keeps its path.
     moves_to: str | None = None
-    #: Whether a last line without a line feed gets one, as the agents' format has it.
+    #: Whether a last line without a line feed gets one. The agents' format requires this.
     ends_lines: bool = False
     hunks: list[Hunk] = field(default_factory=list)
 
 
 def parsed(text: str) -> list[FilePatch]:
-    """Return what the patch does, file by file. Raises InvalidConfirmation naming the first line not understood."""
+    """Return the changes of the patch, file by file.
+
+    Raises InvalidConfirmation, which names the first line that can't be understood.
+    """
     reader = _Reader(text)
     found = reader.agents() if text.lstrip().startswith(_BEGIN) else reader.unified()
     if not found:
@@ -76,7 +82,10 @@ def parsed(text: str) -> list[FilePatch]:
 
 
 def applied(patch: FilePatch, text: str) -> str:
-    """Return the text with the patch's changes. Raises InvalidConfirmation if one fits nowhere or in several places."""
+    """Return the text with the patch's changes.
+
+    Raises InvalidConfirmation if a change fits at no place, or at several places.
+    """
     if patch.ends_lines and text and not text.endswith("\n"):
         text += "\n"
     lines = lines_of(text)
@@ -92,7 +101,7 @@ def applied(patch: FilePatch, text: str) -> str:
 
 
 def _place(lines: list[str], hunk: Hunk, start: int) -> int | str:
-    """The index of the line where the change begins, or the key of the sentence that says why there is none."""
+    """Return the index of the line at which the change begins, or the key of the sentence that says why none fits."""
     if hunk.after is not None:
         wanted = hunk.after.strip()
         start = next((at + 1 for at in range(start, len(lines)) if lines[at].strip() == wanted), len(lines) + 1)
@@ -126,14 +135,14 @@ def _is_at(lines: list[str], wanted: list[str], at: int) -> bool:
 
 
 class _Reader:
-    """The lines of a patch, one after the other."""
+    """Reads the lines of a patch in order."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.removesuffix("\n").split("\n")
         self._at = 0
 
     def unread(self, why: str) -> InvalidConfirmation:
-        """The refusal of the patch for what is at this line."""
+        """Return the error for a patch that can't be understood at the present line."""
         return InvalidConfirmation(fact("patch.unread", line=self._at + 1, why=why))
 
     def _peek(self) -> str | None:
@@ -150,7 +159,7 @@ class _Reader:
         return self.unread(one_line(line, _WRITTEN) or "it is empty")
 
     def unified(self) -> list[FilePatch]:
-        """Every file of a unified diff."""
+        """Return the changes of a unified diff, file by file."""
         found = []
         while (line := self._peek()) is not None:
             if line.startswith("--- "):
@@ -189,7 +198,7 @@ class _Reader:
             if line.startswith(_UNENDED) and (hunk.old or hunk.new):
                 hunk.unend(mark)
                 continue
-            # Editors strip the blank of a kept empty line, so an empty line counts as kept.
+            # Editors remove the blank that marks an empty kept line, so an empty line counts as kept.
             mark = line[:1] or " "
             old_left -= mark != "+"
             new_left -= mark != "-"
@@ -203,7 +212,7 @@ class _Reader:
         return hunk
 
     def agents(self) -> list[FilePatch]:
-        """Every file of a patch between `*** Begin Patch` and `*** End Patch`."""
+        """Return the changes between `*** Begin Patch` and `*** End Patch`, file by file."""
         while not (self._peek() or "").strip():
             self._at += 1
         self._next()
@@ -232,7 +241,7 @@ class _Reader:
         return patch
 
     def _agents_heading(self, *, first: bool) -> Hunk:
-        """A hunk's `@@` line, with or without a line that the change comes after. The first hunk may go without."""
+        """Read a `@@` line, which may name the line that the change comes after. The first change may have no `@@`."""
         line = self._peek() or ""
         if not line.startswith("@@"):
             if not first:
@@ -254,12 +263,12 @@ class _Reader:
 
 
 def _named(text: str) -> str:
-    """The name on a `---` or `+++` line: a tab and a time may follow it."""
+    """Return the name from a `---` or `+++` line. A tab and a time may follow the name."""
     return text.partition("\t")[0].rstrip("\r")
 
 
 def _path(old: str, new: str) -> str | None:
-    """The file that both names mean, without git's `a/` and `b/`; None if they mean two."""
+    """Return the file that both names mean, without git's `a/` and `b/`, or None if they mean different files."""
     shorter_old, shorter_new = old.removeprefix("a/"), new.removeprefix("b/")
     if old == _NO_FILE:
         return shorter_new

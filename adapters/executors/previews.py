@@ -1,6 +1,6 @@
-"""What a card shows of a change to a file, before it is made: a unified diff, within a bound.
+"""Makes the preview of a change to a file, for a card: a unified diff, within a bound.
 
-The form is that of `diff -u` (POSIX diff, "Diff -u Output Format", and GNU's mark for a missing last line feed).
+The format is that of `diff -u` (POSIX diff, "Diff -u Output Format", with GNU's mark for a missing last line feed).
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ from dataclasses import dataclass
 
 from hitl.cards.text import cut_middle
 
-#: Characters of a preview that are kept.
+#: The most characters of a preview that are kept.
 PREVIEW_KEPT = 16_000
-# Comparing is quadratic at worst; between longer texts only what both ends share is told apart.
+# The most lines that are compared line by line, because that takes quadratic time at worst. In a longer text,
+# everything between the shared start and the shared end counts as changed.
 _COMPARED = 2_000
 _UNENDED = "\n\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """How a text changes: the unified diff, cut in the middle if it is long, and the lines added and
-    removed.
-    """
+    """The difference between two texts."""
 
+    #: The unified diff, cut in the middle if it is long.
     diff: str
+    #: The number of added lines.
     added: int
+    #: The number of removed lines.
     removed: int
 
 
 def change(path: str, old: str | None, new: str) -> FileChange:
-    """The change from one text to another; `old` None is a file that isn't there.
+    """Return the change from one text to another. `old` is None if there is no file yet.
 
-    Lines end at line feeds only, so that no other break hides one.
+    Only a line feed ends a line, so another line break can't hide a part of a line.
     """
     before, after = lines_of(old or ""), lines_of(new)
     few = max(len(before), len(after)) <= _COMPARED
@@ -43,13 +45,13 @@ def change(path: str, old: str | None, new: str) -> FileChange:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines, each with the line feed that ends it; the last may have none."""
+    """Return the lines, each with its line feed. The last line may have no line feed."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def _replaced(before: list[str], after: list[str]) -> list[str]:
-    """Everything between the lines that both texts start and end with, as removed and added."""
+    """Return the lines between the shared start and the shared end, first as removed and then as added."""
     start = _shared(before, after)
     end = _shared(before[start:][::-1], after[start:][::-1])
     gone, come = before[start : len(before) - end], after[start : len(after) - end]
@@ -60,11 +62,14 @@ def _replaced(before: list[str], after: list[str]) -> list[str]:
 
 
 def _span(start: int, length: int) -> str:
-    """A range as POSIX has it: no length where it is one line, the line before where it is none."""
+    """Return a range of lines in POSIX's form.
+
+    A range of one line has no length. An empty range names the line before it.
+    """
     return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 
 
 def _shared(one: list[str], other: list[str]) -> int:
-    """How many lines both lists start with."""
+    """Return the number of equal lines at the start of both lists."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -1,9 +1,10 @@
-"""The registry of one tool group: which Python callables may be asked for by name, and how one of them is run.
+"""The registry of one tool group: the Python callables that agents may ask for by name, and how they run.
 
-A tool is what the operator registered, never what an agent says: its arguments, its sentence, what it does to the
-world, whether it may be tried again. Only tools on the list of those allowed exist; an empty list runs nothing. A tool
-is called as `function(context, args)`. What it returns is its output, what it raises is its error; a `NotAsShown` says
-that what people were shown is no longer so, and that nothing was done.
+The operator registers everything about a tool: its arguments, its sentence, its effects, and whether it may be
+retried. An agent can change none of this. Only tools on the list of allowed tools exist; an empty list runs nothing.
+
+A tool is called as `function(context, args)`. Its return value is the output, and an exception is the error. With
+`NotAsShown` a tool says that something changed since people saw the call, and that it did nothing.
 """
 
 from __future__ import annotations
@@ -38,45 +39,45 @@ T_co = TypeVar("T_co", covariant=True)
 
 _log = logging.getLogger(__name__)
 
-#: Seconds that a cancelled tool gets to put its things in order.
+#: Seconds that a cancelled tool gets to clean up.
 CLEANUP_S = 2.0
 _SENTENCE_ARGUMENT = 120
 _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
 
 
 class Declaration(Protocol[T_co]):
-    """The arguments of a tool. `adapters.executors.arguments.Declared` makes one of a pydantic model."""
+    """The arguments of a tool. `adapters.executors.arguments.Declared` implements this for a pydantic model."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the arguments, an object with `properties`."""
 
     def parse(self, args: Mapping[str, Any]) -> T_co:
-        """Return the arguments as the tool takes them. Raises InvalidConfirmation for those that it doesn't take."""
+        """Return the arguments in the tool's own form. Raises InvalidConfirmation if the tool can't take them."""
 
 
 class NotAsShown(Exception):
-    """What was shown is no longer so. The tool did nothing; its message says what changed."""
+    """Something changed since people saw the call, and the tool did nothing. The message names the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a tool is told beside its arguments.
+    """The facts that a tool gets with its arguments."""
 
-    `principal` asked for the call, `ref` names it, `key` is the idempotency key to hand on (the same for
-    every try at this call), `preconditions` is what people were shown, `limit_s` is how long the tool may
-    run.
-    """
-
+    #: The requester of the call.
     principal: str
+    #: The ref of the call.
     ref: str
+    #: The idempotency key that the tool can pass on. It is the same for every attempt to run this call.
     key: str
+    #: The seconds that the tool may run.
     limit_s: float
+    #: The preconditions of the call, by name: the state that people saw.
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Shown(dict[str, str]):
-    """Arguments as a sentence shows them, each made fit for it only if the sentence names it."""
+    """The arguments as texts for a sentence. Only an argument that the sentence names is converted."""
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__()
@@ -101,15 +102,15 @@ class Tool:
     info: ToolInfo
 
     def told(self, args: Mapping[str, Any]) -> str:
-        """The sentence for these arguments; those that were left out are what the tool takes in their place."""
+        """Return the sentence for these arguments. A missing argument has its default value in the sentence."""
         declared = self.arguments.schema["properties"].items()
         return self.sentence.format_map(_Shown({name: each.get("default") for name, each in declared} | dict(args)))
 
 
 class Registry:
-    """An executor of the registered callables of one tool group (`hitl.ports.Executor`).
+    """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
-    `allowed` lists the tools that may run; None allows all, an empty list none.
+    `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool.
     """
 
     def __init__(self, group: str, allowed: Collection[str] | None, *, name: str = "registry") -> None:
@@ -119,7 +120,7 @@ class Registry:
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
 
-    def register(  # noqa: PLR0913  a tool is declared once, by keyword
+    def register(  # noqa: PLR0913  every tool is declared by keywords, once
         self,
         name: str,
         function: Callable[[Context, T], Any],
@@ -137,14 +138,16 @@ class Registry:
     ) -> None:
         """Add a tool.
 
-        `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where there is
-        none, `sentence` tells of it: a template over the arguments in the operator's own words, `Deletes {path}.`.
-        `now` reads one precondition again by its name. `changed` checks all of them, and the present meaning of the
-        arguments, and returns a sentence about the first difference. `grace_s` is how long past the limit the tool may
-        take to stop what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean
-        what MCP's annotations of these names mean, and are by default the worst.
+        `look` finds out what the call would do, before people are asked; it may raise InvalidConfirmation. Without
+        `look`, `sentence` describes the call: it is a template with the arguments, such as `Deletes {path}.`. `now`
+        returns the present value of one precondition by its name. `changed` checks all preconditions and the present
+        meaning of the arguments, and returns a sentence about the first difference, or None. `grace_s` is the seconds
+        after the time limit in which the tool can stop its processes and report. `read_only`, `destructive`,
+        `idempotent` and `open_world` have the meaning of MCP's annotations with these names. Their defaults assume the
+        worst.
 
-        Raises ValueError for a name that is taken, or a tool that nothing tells of.
+        Raises ValueError if the name is taken, if the tool has neither a sentence nor a look, or if the sentence names
+        an argument that the tool doesn't have.
         """
         if name in self._tools:
             raise ValueError(f"{self.group}.{name} is registered already")
@@ -169,23 +172,23 @@ class Registry:
         return [name for name in self._tools if self._find(self.group, name)]
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """The tools that may run, for an agent (`hitl.ports.Offering`)."""
+        """Return the tools that may run, as offers to an agent (`hitl.ports.Offering`)."""
         tells = [self._tools[name] for name in self.offered()]
         return [
             Offer(tools, tool.name, inspect.getdoc(tool.function) or tool.sentence, tool.info.schema) for tool in tells
         ]
 
     def unknown(self) -> Sequence[str]:
-        """Return the names that are allowed and that no tool has, sorted."""
+        """Return the allowed names that no registered tool has, sorted."""
         return sorted(set(self._allowed or ()) - self._tools.keys())
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """What is known of the tool; None where it isn't on the list of those that may run."""
+        """Return the facts about a tool, or None if it isn't registered and allowed."""
         found = self._find(tools, tool)
         return found.info if found else None
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """What the call would do. Raises InvalidConfirmation for arguments that can't be used."""
+        """Return what the call would do. Raises InvalidConfirmation for unusable arguments and an unlisted tool."""
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
             raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
@@ -195,7 +198,7 @@ class Registry:
         return await _in_thread(tool.look, args)
 
     async def still_holds(self, call: Call) -> str | None:
-        """The first precondition that no longer holds, as a sentence."""
+        """Return a sentence about the first precondition that no longer holds, or None."""
         tool = self._find(call.tools, call.tool)
         if tool is None:
             return say("tool.unlisted.now", tool=one_line(call.tool))
@@ -207,8 +210,10 @@ class Registry:
         return await _in_thread(_first_change, tool.now, call.preconditions)
 
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
-        """Run the stored call. Never raises for what the tool does; refuses a call that isn't what was
-        sealed.
+        """Run the stored call and return its result. An exception of the tool becomes a failed result.
+
+        The result is `refused` if the tool is no longer allowed, if its definition has changed, or if it no longer
+        takes these arguments.
         """
         call = lease.call
         tool = self._find(call.tools, call.tool)
@@ -244,7 +249,7 @@ class Registry:
         return Ran(Result.TIMED_OUT, error=say("tool.late", limit=f"{context.limit_s:g}"))
 
     async def _stop(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
-        """Cancel what can be cancelled, and listen for the end of what can't."""
+        """Cancel a coroutine. If the tool still runs afterwards, log that, and log its end when it comes."""
         if isinstance(work, asyncio.Task):
             work.cancel()
             await asyncio.wait({work}, timeout=CLEANUP_S + tool.grace_s)
@@ -261,10 +266,10 @@ class Registry:
 
 
 def _described(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Each argument as a line of the tool's definition.
+    """Yield each argument as a line of the tool's definition.
 
-    Definitions of older versions were made of Python's annotations. Their form stays, because a call that is open
-    while the service is upgraded runs only if its tool's definition is the same afterwards.
+    Older versions made definitions from Python's annotations, and their form is kept. A call that is open during an
+    upgrade of the service runs only if its tool has the same definition afterwards.
     """
     for name, declared in schema["properties"].items():
         shape = {key: value for key, value in declared.items() if key not in {"default", "title"}}
@@ -275,7 +280,7 @@ def _described(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 async def _contained(work: Awaitable[T]) -> T:
-    """A tool that calls `sys.exit()` ends itself, not the event loop."""
+    """Await a tool's work. `sys.exit()` in the tool becomes RuntimeError, so that it doesn't end the event loop."""
     try:
         return await work
     except SystemExit as end:
@@ -283,13 +288,13 @@ async def _contained(work: Awaitable[T]) -> T:
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Run a function in a thread of its own: a stuck one blocks no other, nor the end of the process."""
+    """Run a function in its own daemon thread. A stuck function blocks neither other tools nor the process's exit."""
     promise: concurrent.futures.Future[T] = concurrent.futures.Future()
 
     def body() -> None:
         try:
             promise.set_result(function(*args))
-        except BaseException as error:  # noqa: BLE001  whatever it was, it is handed on
+        except BaseException as error:  # noqa: BLE001  the awaiting code gets the error
             promise.set_exception(error)
 
     promise.set_running_or_notify_cancel()
@@ -326,5 +331,5 @@ def _text(value: Any) -> str:
 
 
 def _error_text(text: str) -> str:
-    """Errors like to quote what they choked on, secrets too."""
+    """Return the text of an error with secrets masked, because errors often quote the value that caused them."""
     return cut_middle(mask(storable(text)), ERROR_KEPT).text

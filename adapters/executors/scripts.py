@@ -1,11 +1,15 @@
-"""Find the files of the workspace that a command line runs, as far as the line names them, and read their bytes.
+"""Finds the files of the workspace that a command line runs, as far as the line names them, and reads their bytes.
 
-A person approves `bash deploy.sh` for what deploy.sh says. Its digest is therefore a precondition of the call
-(`script:deploy.sh`), read again before the run. Named are: programs of the workspace (`./run`), what an interpreter is
-given (`python x.py`, `source x`, `make -f x`, and the file that `make` reads by itself), scripts that any other program
-gets, and, where a shell reads its commands from a pipe or a file, every file that the line names.
+A person who approves `bash deploy.sh` approves the contents of deploy.sh. Its digest is therefore a precondition of
+the call (`script:deploy.sh`) and is compared again before the run. These files are found:
 
-Not bound is what a line doesn't name: what a script starts, imports or reads, and a name made while the line runs.
+- programs of the workspace (`./run`)
+- files that an interpreter gets (`python x.py`, `source x`, `make -f x`), and the file that `make` reads by itself
+- scripts that any other program gets, unless that program starts nothing
+- every file that the line names, if a shell in it reads commands from a pipe or from a file
+
+Other files are not bound: those that a script starts, imports or reads, and those whose name is made while the line
+runs.
 """
 
 from __future__ import annotations
@@ -30,27 +34,27 @@ from hitl.errors import InvalidConfirmation
 if TYPE_CHECKING:
     from hitl.policy.shell import ShellReading, SimpleCommand
 
-#: Names of preconditions on scripts begin with this; the path follows.
+#: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
 #: The largest number of files that are bound for one line; further files are left out.
 MOST = 50
 _MOST_FOLDERS = 8
 
-#: Programs that run the first file that they are given.
+#: Programs that run the first file among their arguments.
 _INTERPRETER = re.compile(
     r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|pypy|perl|ruby|php|tclsh)[\d.]*|lua(?:jit)?[\d.]*|node|nodejs|deno|bun|npx"
     r"|ts-node|tsx|Rscript|julia|wish|expect|guile|osascript|pwsh|groovy|jshell|scala|source|\.|pytest|py\.test"
     r"|ansible-playbook|crontab"
 )
-#: Programs that run the files behind some of their options, and to which other files are data.
+#: Programs that run the files after some of their options. Other files are data to them.
 _BY_OPTION = re.compile(r"[gm]?awk|nawk|sed|g?make|just|task|rake|ninja|ant|gradle|mvn|invoke|nox|tox|psql|at|batch")
 _FILE_OPTIONS = frozenset(("-f", "-b", "--file", "--makefile", "--rakefile", "--justfile", "--taskfile"))
-#: Programs that may read what they run from their standard input.
+#: Programs that may read commands from their standard input.
 _SHELL = re.compile(
     r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|perl|ruby|php|lua)[\d.]*|node|deno|bun|eval|source|\.|psql|mysql|sqlite3|at"
     r"|batch|crontab"
 )
-#: Files that programs read from their folder although no argument names the file.
+#: Files that programs read from their folder when no argument names a file.
 _UNTOLD = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "gmake": ("GNUmakefile", "makefile", "Makefile"),
@@ -80,29 +84,33 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A file that a line runs: its path in the workspace, its digest, and its text if it is text and not too long."""
+    """A file that a line runs."""
 
+    #: The path in the workspace.
     path: str
+    #: The SHA-256 of the file's bytes, in hex.
     digest: str
+    #: The text, or None if the file isn't UTF-8 text or is too long.
     text: str | None
 
     @property
     def precondition(self) -> tuple[str, str]:
-        """The name and value of the precondition that binds it."""
+        """The name and the value of the precondition that binds the call to this file."""
         return SCRIPT + self.path, self.digest
 
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """The files that a line runs. `alone`: the line is one command, so that nothing in it is meant to change them."""
+    """The files that a line runs."""
 
     found: tuple[Script, ...]
+    #: Whether the line is one command, so that no other part of the line is meant to change these files.
     alone: bool
 
 
 def scripts_of(line: str, folder: Folder) -> Scripts:
     """Return the files that a command line runs, in the order in which it names them."""
-    from hitl.policy.shell import read_line  # noqa: PLC0415 - heavy; loaded with the first command
+    from hitl.policy.shell import read_line  # noqa: PLC0415 - slow to import; loaded at the first command
 
     reading = read_line(line)
     finder = _Finder(folder, reading)
@@ -111,7 +119,7 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
 
 def script_now(folder: Folder, precondition: str) -> str:
-    """Return the present digest of a bound file, or the reason why the file can't be read."""
+    """Return the present digest of the precondition's file, or the reason if the file can't be read."""
     try:
         return digest_of(folder, precondition.removeprefix(SCRIPT))
     except InvalidConfirmation as refusal:
@@ -119,19 +127,25 @@ def script_now(folder: Folder, precondition: str) -> str:
 
 
 def digest_of(folder: Folder, path: str) -> str:
-    """Return the SHA-256 of a file's bytes. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    """Return the SHA-256 of a file's bytes.
+
+    Raises InvalidConfirmation if the path leads out of the workspace or the file can't be read.
+    """
     with explained(path):
         return folder.digest(_real(folder, path))
 
 
 def bytes_of(folder: Folder, path: str) -> tuple[bytes, int]:
-    """Return a file's bytes and its mode. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    """Return a file's bytes and its mode.
+
+    Raises InvalidConfirmation if the path leads out of the workspace or the file can't be read.
+    """
     with explained(path), folder.reading(_real(folder, path)) as file:
         return file.read(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
 
 
 class _Finder:
-    """Goes through a line's commands; `paths` gives the paths of files, each once."""
+    """Finds the files that a line's commands run."""
 
     def __init__(self, folder: Folder, reading: ShellReading) -> None:
         self._folder = folder
@@ -141,7 +155,7 @@ class _Finder:
         self._composed = reading.tree is not None
 
     def paths(self) -> Iterator[str]:
-        """The paths of the files that the line runs, relative to the workspace."""
+        """Return the paths of the files that the line runs, relative to the workspace, each once."""
         return iter(dict.fromkeys(self._all()))
 
     def _all(self) -> Iterator[str]:
@@ -175,7 +189,7 @@ class _Finder:
         yield from self._untold(base, words)
 
     def _given(self, base: str, words: Sequence[str]) -> Iterator[str]:
-        """Yield the files given to an interpreter: its first file, files behind options, scripts, and its module."""
+        """Yield the files that an interpreter gets: its first file, files after options, scripts, and its module."""
         first = "-c" not in words
         for before, word in zip(["", *words], words, strict=False):
             value = word.partition("=")[2] if word.startswith("--") else word
@@ -204,7 +218,7 @@ class _Finder:
             yield from islice(self._in(folder, names), 1 if base.endswith("make") else len(names))
 
     def _reads_commands(self, command: SimpleCommand) -> bool:
-        """Whether a command may read its commands from elsewhere: no file is named, or a word isn't known yet."""
+        """Return whether a program may get its commands from its input: it names no file, or a word isn't known yet."""
         if command.base is None:
             return True
         words = command.words[1:]
@@ -228,7 +242,7 @@ class _Finder:
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
-        """The path in the workspace that a word may mean from a folder; None for a path that leads elsewhere."""
+        """Return the path in the workspace that a word means in a folder, or None if it leads out of the workspace."""
         root = str(self._folder.root)
         word = re.sub(r"^~(?=/|$)", root, word)
         path = posixpath.normpath(posixpath.join(root, re.sub(r"^~(?=/|$)", root, folder), word))
@@ -248,7 +262,7 @@ class _Finder:
             return False
 
     def _is_script(self, path: str) -> bool:
-        """Whether a file looks like a script: by its name, or by its first bytes."""
+        """Return whether a file looks like a script, by its name or by its first two bytes."""
         if PurePosixPath(path).suffix.lower() in _SUFFIXES:
             return True
         try:
@@ -258,18 +272,21 @@ class _Finder:
 
 
 def bytes_start(folder: Folder, path: str) -> bytes:
-    """Return the first two bytes of a file. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    """Return the first two bytes of a file.
+
+    Raises InvalidConfirmation if the path leads out of the workspace or the file can't be read.
+    """
     with explained(path), folder.reading(_real(folder, path)) as file:
         return file.read(2)
 
 
 def _real(folder: Folder, path: str) -> tuple[str, ...]:
-    """The components of the file that a path leads to, through links that stay inside of the workspace."""
+    """Return the components of the path after links. Raises InvalidConfirmation if it leads out of the workspace."""
     return folder.parts(os.path.realpath(folder.root / path))
 
 
 def _read(folder: Folder, path: str) -> Script | None:
-    """Read a file; None if the file lies elsewhere or can't be read, so that no command can run it."""
+    """Read a file. Return None if it is outside of the workspace or can't be read."""
     try:
         data, _ = bytes_of(folder, path)
     except InvalidConfirmation:
@@ -278,14 +295,14 @@ def _read(folder: Folder, path: str) -> Script | None:
 
 
 def _is_alone(reading: ShellReading) -> bool:
-    """Whether the line is one command, after any `cd`, that writes to no file which it names."""
+    """Return whether the line is one command that redirects no output to a file. A `cd` doesn't count as a command."""
     commands = [command for command in reading.commands if command.base != "cd" and not command.unsure]
     whole = list(commands[0].words) if commands else []
     return not reading.writes and all(whole[-len(each.words) :] == list(each.words) for each in commands)
 
 
 def _inputs(reading: ShellReading) -> list[str]:
-    """The files that a line reads through `<`, as they are written, without quotes."""
+    """Return the files that a line reads through `<`, without quotes."""
     if reading.tree is None:
         return []
     from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415 - as above
@@ -301,7 +318,7 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 
 def _only_reading() -> frozenset[str]:
-    """Programs that start nothing: a script that they get is data to them."""
+    """Return the programs that start no other program. A script is data to them."""
     from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
 
     return frozenset(STARTS_NOTHING)

@@ -1,8 +1,7 @@
-"""Tools on the files of one folder, and a shell in it.
+"""Tools for the files of one folder.
 
-Every tool that changes a file is bound to the bytes that people were shown: the precondition `base:PATH`
-holds their SHA-256, or `absent`, and is read again at the moment of writing. Nothing outside the folder
-is reached.
+A precondition `base:PATH` binds every change of a file to the bytes that people saw. It holds the SHA-256 of those
+bytes, or `absent`, and is compared again at the moment of writing. No tool reaches a file outside of the folder.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from io import BufferedReader
 
-#: Bytes that are read of each end of a longer file.
+#: The bytes that are read at each end of a file that is longer than `READ_WHOLE`.
 READ_EDGE = 1 << 15
-#: Files that one call may delete, and entries that a list shows.
+#: The limit for the files that one call deletes, and for the entries that a list shows.
 MANY = 1_000
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -80,13 +79,16 @@ class DeleteFile(Arguments):
 
 
 class DeleteFiles(Arguments):
-    """A pattern of paths: `*`, `?`, `[...]` within a name, `**` for any folders."""
+    """A pattern for paths: `*`, `?` and `[...]` match within a name, `**` matches any number of folders."""
 
     pattern: str
 
 
 class Workspace:
-    """The files' tools. `look_at_...` finds what a call would do, the method of the tool's name does it."""
+    """The tools for files. `look_at_...` describes a call for people; the method with the tool's name carries it out.
+
+    The docstring of a tool's method is its description for agents, and a part of the tool's definition.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -130,16 +132,16 @@ class Workspace:
         return "\n".join([told, *lines])
 
     def look_at_list(self, args: ListFiles) -> Preparation:
-        """Only the path is checked: what is listed may change."""
+        """Check only the path. The folder's contents may change before the run."""
         parts = self._folder.parts(args.path)
         return self._prepared(say("does.list", path=named_path(parts)) if parts else say("does.list.all"))
 
     def look_at_read(self, args: ReadFile) -> Preparation:
-        """Only the path is checked: what is read may change."""
+        """Check only the path. The file's contents may change before the run."""
         return self._prepared(say("does.read", path=named_path(self._parts(args.path))))
 
     def look_at_write(self, args: WriteFile) -> Preparation:
-        """The file as it is, and the difference that writing would make."""
+        """Return the file's present state, and the difference that writing would make."""
         parts, data = self._parts(args.path), encoded(args.text)
         with explained(args.path):
             old = standing(self._folder, parts)
@@ -147,7 +149,7 @@ class Workspace:
         return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
     def look_at_delete(self, args: DeleteFile) -> Preparation:
-        """The file as it is."""
+        """Return the file's present state. Raises InvalidConfirmation if there is no file."""
         parts = self._parts(args.path)
         with explained(args.path):
             old = standing(self._folder, parts)
@@ -157,7 +159,10 @@ class Workspace:
         return self._prepared(sentence, {base_key(parts): old.base}, deletes=True)
 
     def look_at_delete_many(self, args: DeleteFiles) -> Preparation:
-        """The files that match now: these are shown, and no others are deleted."""
+        """Return the files that match now. People see these files, and the call deletes no others.
+
+        Raises InvalidConfirmation if no file matches, or more than `MANY`.
+        """
         pattern = args.pattern
         with explained(pattern), self._folder.opened(()) as root:
             found = list(islice(globs.regular_files(self._folder.parts(pattern), root), MANY + 1))
@@ -170,7 +175,7 @@ class Workspace:
         return self._prepared(sentence, bases, "\n".join(map(shown_path, found)), deletes=True)
 
     def now(self, precondition: str) -> str:
-        """A file's base as it is now; why not, where it can't be read."""
+        """Return the present digest of the precondition's file, or the reason if the file can't be read."""
         return base_now(self._folder, precondition)
 
     def _parts(self, path: str) -> tuple[str, ...]:
@@ -181,7 +186,7 @@ class Workspace:
             return self._folder.digest(parts)
 
     def _delete(self, shown: Mapping[tuple[str, ...], str]) -> None:
-        """Delete these files if all of them are as shown; else none."""
+        """Delete these files if every file is still as people saw it, else delete none."""
         with self._folder.changing:
             with as_shown("path.not_deleted"):
                 for parts, base in shown.items():
@@ -204,7 +209,7 @@ class Workspace:
 
 
 def register_workspace(registry: Registry, folder: Folder) -> None:
-    """Register the files' tools: list, read, write, edit, patch and delete. None reaches beyond the folder."""
+    """Register the tools for files: list, read, write, edit, patch and delete."""
     files, edits = Workspace(folder), Edits(folder)
 
     change = partial(registry.register, now=files.now, open_world=False)
@@ -227,7 +232,7 @@ def _read_text(file: BufferedReader, path: str) -> str:
 
 
 def _read_edges(file: BufferedReader, size: int) -> str | None:
-    """The start and the end of a long file, without the parts of characters at the cuts."""
+    """Return the start and the end of a long file, without incomplete characters at the cuts, or None for no text."""
     head = file.read(READ_EDGE)
     file.seek(size - READ_EDGE)
     tail = file.read(READ_EDGE).lstrip(_CONTINUATION)

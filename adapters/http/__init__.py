@@ -1,1 +1,1 @@
-"""HTTP: the shell of the service, on which webhooks are mounted."""
+"""The HTTP API and the server behind it, which also takes the webhooks of chat platforms."""

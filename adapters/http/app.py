@@ -23,14 +23,14 @@ TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
 VERSION = "1.0"
 _SUMMARY = "An agent's tool call that could do harm waits until a person says so."
-#: The longest body that a webhook takes. Telegram's updates are far below.
+#: The longest body that a webhook takes. Telegram's updates are far smaller.
 LONGEST_BODY = 1024 * 1024
-#: Documents that answers hold without being the whole of one.
+#: Models that occur inside answers or streams, and that no route declares as its whole answer.
 _NAMED = (models.Problem, models.EventView, models.ChatLine)
 
 
 def api() -> FastAPI:
-    """The application without a service behind it: enough for its document."""
+    """Return the application without a service behind it, which is enough for its document."""
     app = FastAPI(
         title=TITLE,
         version=VERSION,
@@ -58,12 +58,12 @@ def app(
     remote: bool = True,
     gateway: ASGIApp | None = None,
 ) -> FastAPI:
-    """The application in service.
+    """Return the application for a running service.
 
-    `ready` names what is in the way of gating a call. `mounted` are the webhooks of chat platforms, which authenticate
-    by their own secrets. `state` holds what the routes work with; without it there is no API, only webhooks.
-    `hosts` are the names by which TCP is reached beside the loopback's. Without `remote`, TCP has the webhooks alone.
-    `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated.
+    `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
+    which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
+    only webhooks. `hosts` are the names of the TCP listener besides those of the loopback. Without `remote`, TCP serves
+    only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -87,7 +87,7 @@ def app(
 
 
 async def body_of(request: Request) -> bytes | None:
-    """The body of a webhook's request, or None if it is too long."""
+    """Return the body of a webhook's request, or None if it is too long."""
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
@@ -97,7 +97,7 @@ async def body_of(request: Request) -> bytes | None:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, made once."""
+    """Return the OpenAPI document, which is made once."""
     if app.openapi_schema is None:
         made = get_openapi(title=TITLE, version=VERSION, summary=_SUMMARY, routes=app.routes)
         schemas = made["components"]["schemas"]

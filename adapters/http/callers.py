@@ -1,4 +1,4 @@
-"""The caller of a request: a user of this machine, known by the kernel, or the holder of a bearer token."""
+"""The caller of a request: a user of this machine, whom the kernel names, or the holder of a bearer token."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
     from hitl.people import Directory
 
-#: The conversation of calls over the Unix socket, and of those from a token that is bound to none.
+#: The conversation of calls over the Unix socket, and of calls by a token that is bound to no conversation.
 LOCAL, REMOTE = "local", "http"
-#: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
+#: The key of `scope["state"]` under which our listeners put the `Peer`. No header can set it.
 PEER = "sayso.peer"
-#: Under which the guard puts who calls.
+#: The key under which the guard puts the `Caller`.
 CALLER = "sayso.caller"
-#: And under which the listeners put a future that resolves when the peer hangs up.
+#: The key under which the listeners put a future that resolves when the peer hangs up.
 GONE = "sayso.gone"
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The other end of a connection, as the kernel describes it when the connection is made.
+    """The peer of a connection, as the kernel describes it when the connection is made.
 
-    `key` counts its connections. `uid` is its user on the Unix socket, and None on TCP. `kept` says that it is a
-    command that this service runs.
+    `key` is what its connections are counted under. `uid` is its user on the Unix socket, and None on TCP. `kept` says
+    that it is a command that this service runs.
     """
 
     key: str
@@ -47,25 +47,25 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated caller, and what it may name."""
+    """An authenticated caller, and the places and people that it may name."""
 
     identity: str
     principal: str
-    #: The person on whose behalf it asks.
+    #: The person for whom the caller asks.
     owner: str
     scopes: frozenset[Scope]
-    #: `socket` or `http`, as records and settings call the way in.
+    #: `socket` or `http`, as records and settings name the way in.
     surface: str
     credential: Credential | None = None
 
     @property
     def name(self) -> str:
-        """The default name of an agent: the name of its token, or ''."""
+        """Return the default name of an agent: the name of its token, or ''."""
         return self.credential.name if self.credential else ""
 
     @property
     def conversation(self) -> str:
-        """The origin of calls that name none."""
+        """Return the origin of calls that name no origin."""
         if self.credential is None:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
@@ -87,30 +87,30 @@ class Caller:
         return tuple(named)
 
     def check_behalf(self, named: str | None) -> None:
-        """Raise NotApprover for a person for whom the caller doesn't ask."""
+        """Raise NotApprover if the caller doesn't ask for this person."""
         if named is not None and named != self.owner:
             raise NotApprover(fact(Refusal.BEHALF, who=self.identity, person=named))
 
 
 class Bearers(Protocol):
-    """The bearer tokens in force."""
+    """The bearer tokens that work now."""
 
     def find(self, token: str) -> Credential | None:
         """Return the working credential of a token, or None."""
 
 
 class Authenticator:
-    """Makes a Caller of a request."""
+    """Authenticates requests."""
 
     def __init__(self, gate: Gate, bearers: Bearers) -> None:
         self._gate = gate
         self._bearers = bearers
 
     async def caller(self, scope: Scopes) -> Caller:
-        """Return who calls.
+        """Return the caller of a request.
 
-        Raises Unauthenticated, InvalidConfirmation for a token on the socket, and NotApprover, on record, for a user
-        who is on no list and for a command that this service runs.
+        Raises Unauthenticated without a working token, and InvalidConfirmation for a token on the socket. Raises
+        NotApprover, and records it, for a user who is on no list, and for a command that this service runs.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")
@@ -142,7 +142,7 @@ class Authenticator:
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
             raise await self._refused(Refusal.PEER, identity)
-        # All scopes: the gate looks each user up in the lists of people.
+        # A user has all scopes, because the gate looks each user up in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
 
     async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:
@@ -165,7 +165,7 @@ def _scoped(*scopes: Scope) -> Any:
     return Depends(allowed)
 
 
-#: Parameters of routes: any caller, or one with a scope.
+#: Parameters of routes: any caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
 Approver = Annotated[Caller, _scoped(Scope.APPROVER)]

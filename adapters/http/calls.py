@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1", tags=["calls"])
-#: Default of `Prefer: queue`, in seconds.
+#: Seconds that `Prefer: queue` waits without `wait=`.
 _QUEUE_S = 30
 
 
 def operations(request: Request) -> Operations:
-    """The use cases of the running service."""
+    """Return the use cases of the running service."""
     found: Operations = request.app.state.operations
     return found
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """Return a future that resolves when the caller hangs up, or None under a server without our door."""
+    """Return a future that resolves when the caller hangs up, or None under a server without our protocol class."""
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -76,7 +76,7 @@ def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Res
 
 
 def _denied(document: dict[str, Any]) -> Response:
-    """The policy's no is a problem with the ref of the recorded call."""
+    """Return the policy's denial as a problem with the ref of the recorded call."""
     told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
     return problems.response(told)
 
@@ -123,7 +123,7 @@ async def read(
     },
 )
 async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Response:
-    """Read what people see of a call. Reading it doesn't count as opening its details."""
+    """Read the card that people see of a call. Reading it doesn't count as opening its details."""
     call = await ops.read(caller, ref)
     if request.headers.get("accept", "").startswith("text/plain"):
         return PlainTextResponse(ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
@@ -153,13 +153,13 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionReques
 
 @router.post("/calls/{ref}/details", summary="Open the details", responses=documented(models.DecisionAnswer, 404, 500))
 async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Return the whole call to an approver, and record that they opened it: a cut card needs that before a yes."""
+    """Return the whole call to an approver, and record that they opened it. A cut card needs this before a yes."""
     await may_decide(ops, caller, ref)
     return answer(await ops.details(caller, ref))
 
 
 async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
-    """Raise NotApprover for a credential that is no approver's, once the attempt is on record."""
+    """Raise NotApprover if the credential isn't an approver's. The attempt is recorded first."""
     if Scope.APPROVER not in caller.scopes:
         raise await ops.refuse_undeciding(caller, ref)
 
@@ -168,7 +168,7 @@ async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
     "/calls/{ref}/withdraw", summary="Withdraw a call", responses=documented(models.CallView, 404, 409, 410, 500)
 )
 async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref) -> Response:
-    """Take a pending call back: for who asked, and for operators."""
+    """Take a pending call back. Only its requester and operators may do this."""
     return answer(ops.view(await ops.withdraw(caller, ref)))
 
 
@@ -206,8 +206,8 @@ async def release(ops: Ops, caller: Asker, ref: Ref) -> Response:
 async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key = None) -> Response:
     """Record each call of a batch on its own, in order.
 
-    The answer names each by the caller's `id`. Every call is waited for, decided and claimed by its own ref. With an
-    Idempotency-Key, the key of each call is that key, a slash and its `id`.
+    The answer names each call by the caller's `id`. Each call has its own ref: wait for it, decide it and claim it by
+    that ref. With an Idempotency-Key, the key of each call is that key, a slash and its `id`.
     """
     done = await ops.ask_all(caller, body.calls, key)
     return answer({"calls": [_outcome(ops, name, came) for name, came in done]})

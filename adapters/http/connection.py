@@ -1,7 +1,7 @@
-"""One connection: who is at its other end, and how many bytes, seconds and connections they may take.
+"""One connection: it identifies the peer, and limits the peer's bytes, seconds and connections.
 
-It extends uvicorn's protocol, which has no deadline for a request's headers or body, no limit for header bytes, no cap
-for each peer, and which waits for ever for a reader that doesn't read.
+It extends uvicorn's protocol, which has no deadline for a request's headers or body, no limit for header bytes, and no
+limit for the connections of one peer, and which waits for ever for a peer that doesn't read its answer.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-#: Whether the process of a user is a command that this service runs: its user id, its process id.
+#: Whether a process is a command that this service runs, by its user id and its process id.
 Kept: TypeAlias = "Callable[[int, int], bool]"
 #: SO_PEERCRED's `struct ucred`: process, user and group (unix(7)).
 _CREDENTIALS = struct.Struct("3i")
 
 
 def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
-    """An answer that no application makes, and that ends the connection."""
+    """Return a refusal that is sent without asking the application. It ends the connection."""
     phrase = HTTPStatus(status).phrase
     told = {"type": f"urn:sayso:error:{code}", "title": phrase, "status": status, "detail": detail, "code": code}
     body = json.dumps({**told, "ref": None, "errors": []}).encode()
@@ -53,18 +53,20 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 class Limits:
     """Limits of connections, in seconds, bytes and counts. `counts` holds the open connections of each peer."""
 
-    #: From the connection, or the first byte, to the end of the headers.
+    #: The longest time from the connection, or from a request's first byte, to the end of its headers.
     head_s: float = 5.0
-    #: From the headers to the end of the body.
+    #: The longest time from the end of the headers to the end of the body.
     body_s: float = 15.0
-    #: Between an answer and the next request.
+    #: The longest time between an answer and the next request.
     idle_s: float = 30.0
-    #: Longest time in which the peer reads nothing of an answer.
+    #: The longest time in which the peer reads nothing of an answer.
     write_s: float = 20.0
-    #: Time for which the door reads on after a refusal. A close with unread bytes is a reset, and the answer is lost.
+    #: The time for which a connection still reads after a refusal. Closing it with unread bytes would send a reset, and
+    #: the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: Arguments of 1 MiB as canonical JSON fit, whatever their characters, if the client doesn't escape these.
+    #: The longest body. It has room for 1 MiB of arguments as canonical JSON, with any characters, if the client
+    #: doesn't escape them.
     body_bytes: int = 2 * 1024 * 1024
     per_peer: int = 2_000
     in_all: int = 4_000
@@ -72,7 +74,7 @@ class Limits:
 
 
 class Door(HttpToolsProtocol):
-    """uvicorn's protocol with the limits. The peer goes into the scope's state, where no header can reach it."""
+    """uvicorn's protocol with our limits. The peer goes into the scope's state, where no header can set it."""
 
     def __init__(
         self,
@@ -96,7 +98,7 @@ class Door(HttpToolsProtocol):
     # -- the connection -------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection, and refuse one too many."""
+        """Count the connection, and refuse it if there are too many."""
         self._peer = peer_of(transport, self._kept)
         self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
         super().connection_made(transport)
@@ -109,16 +111,15 @@ class Door(HttpToolsProtocol):
             self._arm(self._limits.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wake who waits for this peer's end."""
+        """Notify the requests that wait for this peer that the connection has ended."""
         self._leave()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket's protocol, and hear of its end."""
-        self._arm(None)
-        if refusal := self._misled():
-            self._refuse(refusal)
+        """Hand the connection to the WebSocket protocol, and keep watching for its end."""
+        if self._refused:
             return
+        self._arm(None)
         super().handle_websocket_upgrade()
         taker: Any = self.transport.get_protocol()
         if taker is self:
@@ -147,7 +148,7 @@ class Door(HttpToolsProtocol):
     # -- bytes ----------------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Count the bytes of headers: the parser itself takes headers without end."""
+        """Count the bytes of the headers, because the parser itself sets no limit."""
         if self._refused:
             return
         super().data_received(data)
@@ -157,14 +158,17 @@ class Door(HttpToolsProtocol):
                 self._refuse(_LONG)
 
     def on_message_begin(self) -> None:
-        """Begin to count a request."""
+        """Start the limits of a new request."""
         self._in_head = True
-        self._arm(self._limits.head_s)
+        if not self._refused:
+            self._arm(self._limits.head_s)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Refuse what would mislead a proxy or this service, and a body that says it is too long."""
+        """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
+        if self._refused:  # a request behind the one that was refused, in the same bytes
+            return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
             self._refuse(refusal)
@@ -172,7 +176,10 @@ class Door(HttpToolsProtocol):
             super().on_headers_complete()
 
     def _misled(self) -> bytes | None:
-        """The answer to headers that two programs could understand in two ways (RFC 9112, 3.2), or to a long body."""
+        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long; None if all is well.
+
+        Headers are ambiguous if two programs could understand them in two ways.
+        """
         names = [name for name, _ in self.headers]
         if names.count(b"host") != 1 or not self.url.startswith(b"/") or b"\\" in self.url:
             return _BAD
@@ -190,33 +197,33 @@ class Door(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Stop the clock: now it is our turn."""
-        self._arm(None)
+        """Stop the time limit, because the request is complete and the application must answer."""
         if not self._refused:
+            self._arm(None)
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Give the peer some time for its next request."""
+        """Start the time limit for the next request."""
         super().on_response_complete()
         if not self.transport.is_closing() and not self.pipeline:
             self._in_head = True
             self._arm(self._limits.idle_s)
 
-    # -- readers that don't read ----------------------------------------------------------------------------------
+    # -- peers that don't read -------------------------------------------------------------------------------------
 
     def pause_writing(self) -> None:
-        """Cut off a reader that stands still for long."""
+        """Abort the connection if the peer reads nothing for too long."""
         super().pause_writing()
         self._stuck = self.loop.call_later(self._limits.write_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The reader reads."""
+        """Stop that time limit, because the peer reads again."""
         super().resume_writing()
         if self._stuck:
             self._stuck.cancel()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
+        """Refuse bytes that aren't HTTP."""
         del msg
         self._refuse(_BAD)
 
@@ -228,7 +235,7 @@ class Door(HttpToolsProtocol):
         self._refused = True
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
-            # The application has the request already: what it answers is dropped.
+            # The application has the request already. Its answer will be dropped.
             cycle.disconnected = True
             cycle.message_event.set()
         self.transport.write(answer)
@@ -250,15 +257,15 @@ class Door(HttpToolsProtocol):
 
 
 def nobodys(_uid: int, _pid: int) -> bool:
-    """This service runs no commands."""
+    """Return False: this service runs no commands."""
     return False
 
 
 def peer_of(transport: asyncio.BaseTransport, kept: Kept = nobodys) -> Peer:
-    """The other end of a connection: the user on a Unix socket, the address on TCP."""
+    """Return the peer of a connection: the user on a Unix socket, the address on TCP."""
     peer: socket.socket = transport.get_extra_info("socket")
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    # Looked at now: later the process may be gone, and its number be another one's.
+    # This is checked now, because later the process may have ended and its id may belong to another process.
     return Peer(f"uid:{uid}", uid, kept(uid, pid))

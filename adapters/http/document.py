@@ -89,7 +89,7 @@ def _types(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A type in few words."""
+    """Return a short text for a type."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

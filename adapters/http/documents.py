@@ -1,4 +1,4 @@
-"""Calls, cards and tokens as the documents of the API. Texts are visible and masked by the time they are here."""
+"""Calls, cards and tokens as the documents of the API. Their texts are made visible and masked here or before."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 
 #: The longest diff, and the longest texts that a diff is made of, in characters.
 LONGEST_DIFF = 16_384
-#: Names that coding agents give the two sides of an edit.
+#: Names that coding agents give to the two texts of an edit.
 _EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
 def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
-    """A call for a reader who may see it."""
+    """Return a call for a reader who may see it."""
     return view(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
 
 
 def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
-    """A call for who has just asked for it. `lease` is the claim that was taken in the same request."""
+    """Return a call for the caller who has just asked for it.
+
+    `lease` is the claim that was taken in the same request.
+    """
     call = lease.call if lease else submitted.call
     claim = {"args": call.arguments, "until": lease.until.isoformat()} if lease else None
     beside = {"fresh": submitted.fresh, "same_as": submitted.same_as, "claim": claim}
@@ -42,7 +45,7 @@ def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Le
 
 
 def card_view(call: Call, names: Names) -> dict[str, Any]:
-    """A card as data. Times in its texts are in UTC."""
+    """Return a card as data. Times in its texts are in UTC."""
     shown = card(call, names, Way.BUTTONS)
     same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "output", "left_out")
     lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
@@ -61,7 +64,7 @@ def _plain(line: Line) -> str:
 
 
 def card_answer(call: Call, names: Names) -> dict[str, Any]:
-    """A card as data and as text, with its diff."""
+    """Return a card as data and as text, with its diff."""
     diff = _diff(call)
     known = {"ref": call.ref, "short": call.short, "digest": call.digest, "card": card_view(call, names)}
     sides = {"diff_old": _side(diff, "-"), "diff_new": _side(diff, "+")}
@@ -69,14 +72,14 @@ def card_answer(call: Call, names: Names) -> dict[str, Any]:
 
 
 def card_text(call: Call, names: Names) -> str:
-    """A card as text: the headline, everything about the call, and how it stands."""
+    """Return a card as text: the headline, all details of the call, and its outcome or its approvers."""
     shown = card(call, names, Way.BUTTONS)
     outcome = [_plain(shown.end), _plain(shown.end_why)] if not shown.open else [_plain(shown.approvers)]
     return "\n".join(filter(None, [f"{shown.sign} {shown.headline}", details(call, names), *outcome]))
 
 
 def token_view(credential: Credential) -> dict[str, Any]:
-    """A token without its secret."""
+    """Return a token without its secret."""
     times = {name: getattr(credential, name) for name in ("created_at", "until", "used_at", "revoked_at")}
     return {
         "name": credential.name,
@@ -90,7 +93,10 @@ def token_view(credential: Credential) -> dict[str, Any]:
 
 
 def _diff(call: Call) -> str | None:
-    """The unified diff of what the call changes: as its executor found it, or made of an edit's two texts."""
+    """Return the unified diff of the call's change, or None.
+
+    It is the diff that the executor made, or a comparison of an edit's two texts.
+    """
     if "@@" in call.preview:
         return call.preview
     args = call.arguments
@@ -109,7 +115,7 @@ def _compared(args: Mapping[str, Any], old: str, new: str) -> str | None:
 
 
 def _side(diff: str | None, sign: str) -> str | None:
-    """The lines of one side of a diff, with the lines that both sides have."""
+    """Return the lines of one side of a diff, with the lines that both sides have."""
     if diff is None:
         return None
     lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++", "@@", "\\"))]

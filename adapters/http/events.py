@@ -1,4 +1,4 @@
-"""`/v1/events`: what happens to the calls that a caller may see, as server-sent events or over a WebSocket.
+"""`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
 Both share one cursor: the place of a line in the record, which survives a restart. A client that comes back with its
 last cursor gets every later event once.
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
 
 router = APIRouter(prefix="/v1", tags=["events"])
-#: A stream says that it lives after so many silent seconds; proxies commonly close one after 60.
+#: A stream sends a sign of life after this many silent seconds. Proxies commonly close a silent stream after 60.
 _SILENCE_S = 15.0
-#: Lines of the record that are read at once.
+#: The number of lines of the record that are read at once.
 _LINES = 200
-#: So many streams one caller may hold at once.
+#: One caller may have at most this many streams open at once.
 _MOST_STREAMS = 256
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
-#: The close code of a WebSocket whose caller is refused (RFC 6455, 7.4.1).
+#: The close codes of a WebSocket whose caller is refused, and at a stop (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
 #: The events of a stream. Other lines of the record are about single replies and deliveries.
 _TOLD = frozenset(
@@ -56,14 +56,14 @@ class Lines(Protocol):
     """The record, in the order in which it was written."""
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines behind a place of the record, oldest first, each with its place."""
+        """Return the lines after a place of the record, oldest first, each with its place."""
 
     async def last_line(self) -> int:
         """Return the place of the newest line, or 0 for an empty record."""
 
 
 class Feed:
-    """Wakes the streams when a call changes. It is an observer of the gate."""
+    """Wakes the streams when a call changes. It observes the gate."""
 
     def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event) -> None:
         self._gate = gate
@@ -79,7 +79,7 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        """Let every stream look at the record."""
+        """Let every stream read the record."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
@@ -91,13 +91,13 @@ class Feed:
         return ticket
 
     def spend(self, ticket: str) -> Caller | None:
-        """Return whose ticket it is, once."""
+        """Return the owner of a ticket and spend it. Returns None if it is unknown, spent or too old."""
         caller: Caller | None = self._tickets.pop(ticket, None)
         return caller
 
     @contextlib.contextmanager
     def counted(self, caller: Caller) -> Any:
-        """Hold one of the caller's streams. Raises TooManyPending if the caller holds too many."""
+        """Count a stream of the caller while it is open. Raises TooManyPending if the caller has too many."""
         count = self._counts.get(caller.principal, 0)
         if count >= _MOST_STREAMS:
             raise TooManyPending(fact(Refusal.WAITING, who=caller.principal, count=_MOST_STREAMS))
@@ -110,7 +110,7 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Return the place behind which a stream begins. Raises InvalidConfirmation for an invalid cursor."""
+        """Return the place after which a stream begins. Raises InvalidConfirmation for an invalid cursor."""
         if cursor is None:
             return await self._lines.last_line()
         if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:  # noqa: PLR2004 - fits 64 bits
@@ -118,7 +118,7 @@ class Feed:
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the events behind a place for ever, None after a silence, until the service stops."""
+        """Yield the events after a place, and None after a silence, until the service stops."""
         while not self.stopping.is_set():
             woken = self._wake_up()
             lines = await self._lines.lines_after(place, _LINES)
@@ -139,7 +139,7 @@ class Feed:
         return bool(done)
 
     async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """The event that a line is for the caller, or None."""
+        """Return the event for a line of the record, or None if the caller gets none for it."""
         if line.event not in _TOLD or not line.ref:
             return None
         call = await self._gate.store.get(line.ref)
@@ -178,7 +178,7 @@ async def follow(
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=32)] = None,
     cursor: Annotated[str | None, Query(max_length=32, description="As Last-Event-ID, for clients without it.")] = None,
 ) -> Response:
-    """Follow what happens to the calls that the caller may see, from now on or from behind a cursor."""
+    """Follow the events of the calls that the caller may see, from now on or from a cursor on."""
     feed = _feed(request)
     place = await feed.start_of(last or cursor)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -209,7 +209,7 @@ async def make_ticket(request: Request, caller: Anyone) -> Response:
 
 @router.websocket("/events")
 async def follow_by_websocket(socket: WebSocket) -> None:
-    """Follow as `GET /v1/events` does. Each text message is one EventView; `?cursor=` goes on behind an event."""
+    """Follow the same events as `GET /v1/events`. Each text message is one EventView; `?cursor=` names the start."""
     feed = _feed(socket)
     try:
         caller = _socket_caller(socket, feed)
@@ -237,11 +237,13 @@ async def _converse(socket: WebSocket, feed: Feed, caller: Caller, place: int) -
     sending = asyncio.ensure_future(_send(socket, feed, caller, place))
     hearing = asyncio.ensure_future(_hear(socket))
     try:
-        await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in (sending, hearing):
             task.cancel()
         await asyncio.gather(sending, hearing, return_exceptions=True)
+    if sending in done:
+        sending.result()
 
 
 async def _send(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:

@@ -1,4 +1,4 @@
-"""The guard before every route: it refuses pages of other sites and other host names, and authenticates the caller."""
+"""The guard before every route. It refuses other sites' pages and unknown host names, and authenticates the caller."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
     from adapters.http.callers import Authenticator
 
-#: By these names a listener on the loopback is reached. Any other name could be a rebound one of a foreign page.
+#: Names of a listener on the loopback. Any other name may come from a foreign page by DNS rebinding.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Paths that tell nothing of this installation.
+#: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
 _SAME = frozenset({"same-origin", "none"})
 
 
 class Guard:
-    """Middleware that checks Host, Origin and Sec-Fetch-Site, and then who calls, before a byte of the body is read.
+    """Middleware that checks Host, Origin and Sec-Fetch-Site, then authenticates, before any byte of the body is read.
 
-    `exempt` paths have other secrets, or none. Forwarding headers are never read, so they can't be believed.
+    `exempt` paths have secrets of their own, or need none. Forwarding headers are never read, so they can't be
+    believed.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Guard:
         self._remote = remote
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer why not."""
+        """Pass the request on, or answer with the refusal."""
         try:
             if scope["type"] in {"http", "websocket"} and scope["path"] not in self._exempt:
                 await self._check(scope)
@@ -51,7 +52,7 @@ class Guard:
         await self._app(scope, receive, send)
 
     async def _check(self, scope: Scope) -> None:
-        """Raise SaysoError for what no route may see; leave who calls in the scope's state."""
+        """Raise SaysoError if no route may see the request. Otherwise put the caller into the scope's state."""
         if error := self._refusal(scope):
             raise error
         if scope["path"] in OPEN or (scope["type"] == "websocket" and b"ticket=" in scope["query_string"]):
@@ -77,7 +78,7 @@ class Guard:
 
 
 def _host(named: str) -> str | None:
-    """The name in a Host header, without its port and in lower case; None for what is no host."""
+    """Return the name in a Host header, in lower case without its port, or None if it isn't a host."""
     try:
         parts = urlsplit(f"//{named}")
         _ = parts.port

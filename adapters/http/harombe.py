@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 router = APIRouter(prefix="/hitl", tags=["harombe"])
-#: The design knows four ends of the asking; every other end that lets nothing run is a denial there.
+#: The design has four decisions. Every other decision that lets nothing run is a denial in its words.
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -34,7 +34,7 @@ _VERBS = {"approve": "approve", "approved": "approve"}
 
 
 def approval(call: Call) -> dict[str, Any]:
-    """A call in the words of the design."""
+    """Return a call in the words of the design."""
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
     let_run = decision == "approved"
@@ -63,7 +63,7 @@ async def list_pending(ops: Ops, caller: Anyone) -> Response:
 
 @router.get("/pending/{ref}", summary="Read a pending approval", responses=documented(models.HarombeApproval, 404))
 async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Read a call while it waits for a person. A decided call is found under `/hitl/result`."""
+    """Read a call while it is pending. A decided call is found under `/hitl/result`."""
     call = await ops.read(caller, ref)
     if call.status is not Status.PENDING:
         raise CallUnknown(fact(Refusal.NOT_PENDING, short=call.short))
@@ -86,7 +86,7 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
 
 @router.get("/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))
 async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wait = 0) -> Response:
-    """Read how a call stands or ended, and what its tool gave back; `wait` waits for the decision."""
+    """Read the state or the end of a call, with its tool's output. `wait` waits for the decision."""
     call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
     error = error_text(call)
     beside = {"result": mask(call.output) if call.output else None, "error": mask(error) if error else None}

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-#: The longest message that a WebSocket takes. Messages of callers are ignored.
+#: The longest message that a WebSocket accepts. Messages of callers are ignored.
 _LONGEST_MESSAGE = 4096
-#: A stop waits so long for running requests. Telegram repeats a request that gets no answer.
+#: A stop waits this many seconds for running requests. Telegram repeats a request that gets no answer.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
-#: Descriptors that connections leave to the database, tools and platforms.
+#: File descriptors that are kept free for the database, tools and platforms.
 _RESERVED = 256
 
 
 class Server(uvicorn.Server):
-    """uvicorn in our loop: signals stay ours, so that a stop can finish what runs.
+    """uvicorn in our event loop. It leaves signals to us, so that a stop can finish running work.
 
-    `listening` are bound sockets. `stopping` is called before connections are closed, so that requests that wait can
-    be answered. `kept` knows the commands that this service runs.
+    `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
+    answered. `kept` recognises the commands that this service runs.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # The door has its own clocks.
+                timeout_keep_alive=3600,  # `Door` has its own time limits.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )
@@ -69,7 +69,7 @@ class Server(uvicorn.Server):
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Serve, once this returns. Raises what keeps uvicorn from serving."""
+        """Start to serve, and return when the listeners are up. Raises the error that keeps uvicorn from serving."""
         self._serving = asyncio.create_task(self.serve(self._listening))
         while not self.started:
             if self._serving.done():
@@ -77,7 +77,7 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """Answer the requests that wait, end those under way, and close."""
+        """Answer the waiting requests, finish the running ones, and close."""
         if self._serving is None:
             return
         self._stopping()
@@ -91,14 +91,14 @@ class Server(uvicorn.Server):
 
     @property
     def port(self) -> int:
-        """The TCP port that it listens on."""
+        """Return the TCP port of the listener."""
         return next(int(found.getsockname()[1]) for found in self._listening if found.family != socket.AF_UNIX)
 
 
 def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
-    """A bound TCP socket, from a section of the settings.
+    """Return a bound TCP socket for a section of the settings.
 
-    Raises Unavailable, naming the section, if it can't be had; uvicorn would end the process.
+    Raises Unavailable, which names the section, if it can't be bound; uvicorn would end the process.
     """
     try:
         return socket.create_server(
@@ -112,9 +112,9 @@ def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
 
 
 def unix_listener(path: Path) -> socket.socket:
-    """A bound Unix socket in a runtime folder of ours: the folder 0711, the socket 0666, and nobody else listens there.
+    """Return a bound Unix socket in our runtime folder. The folder gets mode 0711, the socket 0666.
 
-    Raises Unavailable if the folder isn't ours, or a service listens there already.
+    Raises Unavailable if the folder isn't ours, or another service listens there already.
     """
     try:
         _prepare_folder(path.parent)
@@ -154,7 +154,7 @@ def _refuse_second(path: Path) -> None:
 
 
 def _most_connections() -> int:
-    """Return the number of connections for which there are descriptors, after raising the limit of this process."""
+    """Raise this process's limit of file descriptors. Return how many connections they allow."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 16_384 if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:

@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document: requests, whose unknown fields are refused, and answers."""
+"""The types of the OpenAPI document: answers, and requests, whose unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 from hitl.call import Action, Result, Risk, State, Status
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
 
-#: Names of tools, agents and places; longer text belongs into the arguments or the note.
+#: Names of tools, agents and places. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 Text = Annotated[str, Field(max_length=16_384)]
 #: The SHA-256 (hex) of a secret that the claimant keeps.
@@ -25,7 +25,7 @@ LONGEST_WAIT_S = 60
 
 
 def _only_text(value: object) -> object:
-    """A time is text: a number could be seconds or milliseconds."""
+    """Refuse a time that isn't text: a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
         raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
     return value
@@ -43,7 +43,7 @@ class _Answer(BaseModel):
 
 
 class CallRequest(_Request):
-    """A tool call that the caller will run itself once it may."""
+    """A tool call that the caller will run itself once it is allowed or approved."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -91,13 +91,13 @@ class CallRequest(_Request):
 
 
 class BatchItem(CallRequest):
-    """One call of a batch, known by the caller's own `id`."""
+    """One call of a batch, with an `id` that the caller chose."""
 
     id: Name
 
 
 class BatchRequest(_Request):
-    """Calls that are asked together. Each is recorded, decided and claimed on its own."""
+    """Calls that are asked for together. Each is recorded, decided and claimed on its own."""
 
     calls: Annotated[list[BatchItem], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
@@ -122,7 +122,7 @@ class DecisionRequest(_Request):
 
 
 class ClaimRequest(_Request):
-    """The permission to run an approved call, for one claimant."""
+    """A request for the permission to run an approved call, for one claimant."""
 
     secret_hash: SecretHash
     digest: Digest | None = Field(
@@ -131,7 +131,7 @@ class ClaimRequest(_Request):
 
 
 class FinishRequest(_Request):
-    """The end of the claimant's run."""
+    """A report of how the claimant's run ended."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -147,7 +147,7 @@ class FinishRequest(_Request):
 
 
 class EvaluateRequest(_Request):
-    """A call to judge without asking for it."""
+    """A call to judge without recording it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -174,7 +174,7 @@ class ParseRequest(_Request):
 
 
 class TokenRequest(_Request):
-    """A bearer token to make. Only an operator may, over the Unix socket."""
+    """A bearer token to make. Only an operator may do this, over the Unix socket."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -208,7 +208,7 @@ class HarombeDecision(_Request):
 
 
 class CardPart(_Answer):
-    """One part of the thing that is asked for: a command, a diff, or an argument with its name."""
+    """One part of the requested thing: a command, a diff, or an argument with its name."""
 
     kind: Literal["code", "diff", "field", "empty", "ours"]
     name: str
@@ -239,7 +239,7 @@ class CardView(_Answer):
 
 
 class CardAnswer(_Answer):
-    """A card, as data and as text, with what the call changes in a file, if that is known."""
+    """A card, as data and as text, with the change of a file, if it is known."""
 
     ref: str
     short: str
@@ -335,7 +335,7 @@ class Line(_Answer):
 
 
 class RecordAnswer(CallView):
-    """A call with its details in words and its record. `flaws` names what fails its integrity check."""
+    """A call with its details in words and its record. `flaws` names the parts that fail their integrity check."""
 
     details: str
     record: list[Line]
@@ -343,7 +343,7 @@ class RecordAnswer(CallView):
 
 
 class DecisionAnswer(_Answer):
-    """The outcome of a decision request. `decided` is false while more is needed, such as a second confirmation."""
+    """The outcome of a decision request. `decided` is false if more is needed, such as a second confirmation."""
 
     came: str
     text: str
@@ -364,7 +364,7 @@ class Problem(_Answer):
 
 
 class BatchOutcome(_Answer):
-    """The outcome of one call of a batch: the call, or the error that kept it from being recorded."""
+    """The outcome of one call of a batch: the recorded call, or the error that prevented its recording."""
 
     id: str
     call: CallAnswer | None
@@ -405,7 +405,7 @@ class ParseAnswer(ReadingAnswer):
 
 
 class ReloadAnswer(_Answer):
-    """The policy in force after a reload, and the settings that changed but need a restart."""
+    """The policy that applies after a reload, and the changed settings that need a restart."""
 
     policy: str
     digest: str
@@ -437,7 +437,7 @@ class EventView(_Answer):
 
 
 class TicketAnswer(_Answer):
-    """A ticket for one WebSocket, within 30 seconds."""
+    """A ticket for one WebSocket, valid for 30 seconds."""
 
     ticket: str
     expires_in: int
@@ -459,19 +459,19 @@ class TokenView(_Answer):
 
 
 class TokenMade(TokenView):
-    """A new token. `token` is shown this once."""
+    """A new token. `token` is shown only this once."""
 
     token: str
 
 
 class TokenList(_Answer):
-    """All tokens, revoked ones too."""
+    """All tokens, including revoked ones."""
 
     tokens: list[TokenView]
 
 
 class ChatLine(_Answer):
-    """One line of a conversation: its name, a text that it shows, or that the line before is answered."""
+    """One line of a conversation: its name, a text that it shows, or a mark that the line before was answered."""
 
     chat: str | None = None
     show: str | None = None

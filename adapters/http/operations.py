@@ -1,4 +1,4 @@
-"""The operations behind the routes: they translate between the documents of the API and the use cases of the gate."""
+"""The operations behind the routes. They translate between the API's documents and the gate's use cases."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
     from hitl.gate.response import Answer
 
-    #: Returns the troubles that keep the service from gating calls, a sentence each.
+    #: Returns the troubles that keep the service from gating calls, as sentences.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 
-#: One page looks at so many calls at most, so that a caller with few calls among many can't keep the store busy.
+#: One page reads at most this many calls, so that a caller with few calls among many can't keep the store busy.
 _MOST_SCANNED = 1_000
 
 
@@ -55,17 +55,20 @@ class Desk(Protocol):
         """Decide a call."""
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided."""
+        """Wait until people have decided. Return the call."""
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided, and also given a reason for a rejection, if one can still come."""
+        """Wait until people have decided and, after a rejection, given a reason if one is still possible.
+
+        Return the call.
+        """
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until the call is over."""
+        """Wait until the call has ended. Return the call."""
 
 
 class Operations:
-    """The use cases, for an authenticated caller each."""
+    """The use cases, each for an authenticated caller."""
 
     def __init__(self, desk: Desk, waits: Waits, troubles: Troubles) -> None:
         self._desk = desk
@@ -84,9 +87,10 @@ class Operations:
         queue_s: float = 0,
         gone: asyncio.Future[None] | None = None,
     ) -> tuple[Submitted, Lease | None]:
-        """Record a call, and claim it if the policy allows it and the caller wants that.
+        """Record a call, and claim it if the policy allows it and the caller sent a secret's hash.
 
-        With `queue_s`, a caller at its pending cap waits so long in line for room. Raises as `Gate.submit`.
+        `queue_s` is how many seconds a caller at its limit of pending calls waits in line for room. Raises the errors
+        of `Gate.submit`.
         """
         ask = self._ask(caller, request, key)
         submitted = await self._submitted(caller, ask, queue_s, gone)
@@ -123,13 +127,13 @@ class Operations:
             return await self._desk.submit(ask)
         in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
         submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # At the end of its time in line, a request gets the gate's own answer.
+        # When its time in line is over, the request gets the gate's own answer.
         return submitted or await self._desk.submit(ask)
 
     async def ask_all(
         self, caller: Caller, items: Sequence[BatchItem], key: str | None
     ) -> list[tuple[str, tuple[Submitted, Lease | None] | SaysoError]]:
-        """Record each call of a batch on its own. One that fails doesn't touch the others."""
+        """Record each call of a batch on its own. A failure of one call doesn't affect the others."""
         done: list[tuple[str, tuple[Submitted, Lease | None] | SaysoError]] = []
         for item in items:
             try:
@@ -141,7 +145,7 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call after the event that `until` names, or at the limit."""
+        """Return the call after the event that `until` names, or when the limit is reached."""
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
@@ -151,7 +155,7 @@ class Operations:
     # -- reading --------------------------------------------------------------------------------------------------
 
     async def read(self, caller: Caller, target: str) -> Call:
-        """Return a call that the caller may see. Raises CallUnknown for any other, whether it exists or not."""
+        """Return a call that the caller may see. Raises CallUnknown for any other call, whether it exists or not."""
         check_text(target, "/ref")
         call = await self._gate.find(target)
         if call is None or not self._gate.access.may_see(caller.principal, call):
@@ -159,12 +163,12 @@ class Operations:
         return call
 
     async def pending_calls(self, caller: Caller) -> list[Call]:
-        """Every pending call that the caller may see, oldest first."""
+        """Return every pending call that the caller may see, oldest first."""
         may_see = self._gate.access.may_see
         return [call for call in await self._gate.store.pending() if may_see(caller.principal, call)]
 
     async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
-        """One page of the calls that the caller may see, newest first."""
+        """Return one page of the calls that the caller may see, newest first."""
         seen: list[dict[str, Any]] = []
         for _ in range(_MOST_SCANNED // limit + 1):
             calls = await self._gate.store.page(before, limit, pending=pending)
@@ -174,12 +178,12 @@ class Operations:
                     seen.append(self.view(call))
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
-            if len(calls) < limit:
+            if not calls:  # a short page isn't the last one: rows that can't be read are left out of it
                 return {"calls": seen, "next": None}
         return {"calls": seen, "next": before}
 
     async def record(self, caller: Caller, target: str) -> dict[str, Any]:
-        """Return a call with its details and its record, and what in them fails its integrity check."""
+        """Return a call with its details and its record, and the parts of them that fail their integrity check."""
         call = await self.read(caller, target)
         store = self._gate.store
         lines = list(await store.history(call.ref))
@@ -188,32 +192,32 @@ class Operations:
         return full_view(call, lines, self._gate.names) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
 
     def view(self, call: Call) -> dict[str, Any]:
-        """A call for a reader who may see it."""
+        """Return a call for a reader who may see it."""
         return documents.call_view(call, self._gate.people, self._gate.names)
 
     def card(self, call: Call) -> dict[str, Any]:
-        """A call's card as data and as text."""
+        """Return a call's card as data and as text."""
         return documents.card_answer(call, self._gate.names)
 
     def card_text(self, call: Call) -> str:
-        """A call's card as text."""
+        """Return a call's card as text."""
         return documents.card_text(call, self._gate.names)
 
     def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
-        """A call for who has just asked for it."""
+        """Return a call for the caller who has just asked for it."""
         return documents.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
     async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
-        """Return the error for a credential that is no approver's. The gate puts an agent's attempt on record."""
+        """Return the error for a credential that isn't an approver's. The gate records an agent's attempt."""
         with contextlib.suppress(CallUnknown):
             if Scope.AGENT in caller.scopes:
                 await self._replied(caller, await self.read(caller, target), Verb.REJECT)
         return NotApprover(fact(Refusal.SCOPE, who=caller.identity))
 
     async def decide(self, caller: Caller, target: str, request: DecisionRequest) -> dict[str, Any]:
-        """Answer for a call. Raises what the guard refuses."""
+        """Answer for a call. Raises the guard's refusals."""
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
@@ -246,25 +250,25 @@ class Operations:
         return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
 
     async def withdraw(self, caller: Caller, target: str) -> Call:
-        """Take a pending call back. Raises as `Gate.withdraw`."""
+        """Take a pending call back. Raises the errors of `Gate.withdraw`."""
         return await self._gate.withdraw((await self.read(caller, target)).ref, caller.identity)
 
     # -- running --------------------------------------------------------------------------------------------------
 
     async def claim(self, caller: Caller, target: str, request: ClaimRequest) -> Lease:
-        """Return the permission to run a call. Raises as `Gate.claim`, and CallChanged for another digest."""
+        """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`."""
         call = await self._own(caller, target)
         _check_digest(call, request.digest)
         return await self._gate.claim(call.ref, _owner(caller), request.secret_hash)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:
-        """Record how the claimant's run ended. Raises as `Gate.finish`."""
+        """Record how the claimant's run ended. Raises the errors of `Gate.finish`."""
         call = await self._own(caller, target)
         ran = Ran(request.result, request.output, error=request.error, exit_status=request.exit_status)
         return await self._gate.finish(call.ref, request.secret, ran)
 
     async def release(self, caller: Caller, target: str) -> Call:
-        """Hand an approved call to its requester, who won't report. Raises as `Gate.release`."""
+        """Hand an approved call to its requester, who won't report. Raises the errors of `Gate.release`."""
         return await self._gate.release((await self._own(caller, target)).ref, _owner(caller))
 
     async def _own(self, caller: Caller, target: str) -> Call:
@@ -273,10 +277,10 @@ class Operations:
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
         return call
 
-    # -- beside calls ---------------------------------------------------------------------------------------------
+    # -- besides calls -------------------------------------------------------------------------------------------
 
     def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
-        """Return the policy's verdict on a call that nobody asked for. Raises PolicyUnusable."""
+        """Return the policy's verdict on a call that isn't recorded. Raises PolicyUnusable."""
         ask = Ask(
             tools=request.tools,
             tool=request.tool,

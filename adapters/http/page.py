@@ -1,4 +1,4 @@
-"""`/openapi.json`, and `/docs`: the document as one page without scripts, so that it works offline."""
+"""Serves `/openapi.json`, and the same document at `/docs` as one page without scripts, which works offline."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ vertical-align:top}
 
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
-    """The OpenAPI document."""
+    """Return the OpenAPI document."""
     return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
-    """The OpenAPI document as a page."""
+    """Return the OpenAPI document as a page."""
     headers = {
         "Content-Security-Policy": _POLICY,
         "X-Content-Type-Options": "nosniff",
@@ -81,7 +81,7 @@ def _table(title: str, rows: list[tuple[str, str, str]], *, linked: bool = False
 
 
 def _types(holder: Mapping[str, Any]) -> str:
-    """Links to the types of a body, or the media types where there is no type."""
+    """Return links to the types of a body, or its media types if it has no type."""
     named = (found.get("schema", {}).get("$ref", "") for found in holder.get("content", {}).values())
     names = [name.rpartition("/")[2] for name in named if name]
     if not names:

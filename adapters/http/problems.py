@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457): one tree of errors, one form."""
+"""Turns errors into problem documents (RFC 9457), all in the same form."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
-#: Default of Retry-After, in seconds.
+#: Seconds for Retry-After, if the error names none.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 
 
 def problem(error: SaysoError, *, errors: Sequence[str] = ()) -> dict[str, Any]:
-    """The document of an error."""
+    """Return the problem document of an error."""
     return _document(error.code, error.status, error.message, errors)
 
 
 def answer(error: SaysoError, *, errors: Sequence[str] = ()) -> Response:
-    """The response to a request that was refused."""
+    """Return the response to a refused request."""
     return response(problem(error, errors=errors), headers_of(error))
 
 
 def response(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    """The response that a document is."""
+    """Return the response for a problem document."""
     return JSONResponse(document, int(document["status"]), headers, media_type=MEDIA_TYPE)
 
 
 def headers_of(error: SaysoError) -> Mapping[str, str]:
-    """Return the headers of a refusal: when to come back, and how to authenticate."""
+    """Return the headers of a refusal, which say when to retry or how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
     if error.status not in _RETRY_S:
@@ -54,7 +54,7 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
 
 
 def handle(app: FastAPI) -> None:
-    """Answer every error of an application with a problem document."""
+    """Make an application answer every error with a problem document."""
     app.add_exception_handler(SaysoError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
@@ -83,7 +83,7 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods of a path. The framework names the methods of its first route alone."""
+    """Return the methods of a path. The framework itself names only those of its first route."""
     paths = request.app.openapi()["paths"].items()
     found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
     return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]

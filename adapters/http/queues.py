@@ -1,4 +1,4 @@
-"""`Prefer: queue`: requests that wait in line for room behind the pending cap of their requester."""
+"""`Prefer: queue`: a requester with too many pending calls waits in line until there is room."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.gate.response import Submitted
 
-#: So many requests of one requester may wait in line.
+#: At most this many requests of one requester may wait in line.
 MOST = 32
 
 
 class Queues:
-    """One line for each requester, served in order. It is an observer of the gate: an end of a call makes room."""
+    """One line for each requester, served in order. It observes the gate, because an ended call makes room."""
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[asyncio.Event]] = {}
 
     def changed(self, call: Call) -> None:
-        """Let the first in line try again, if the call makes room."""
+        """Let the first request in line try again if the call is no longer pending."""
         if call.status is not Status.PENDING:
             self._wake(call.requester)
 
     async def in_turn(self, requester: str, submit: Callable[[], Awaitable[Submitted]]) -> Submitted:
-        """Submit once those who came before have, and there is room. Raises TooManyPending if the line is full."""
+        """Submit when the earlier requests in line have been served and there is room.
+
+        Raises TooManyPending if the line is full.
+        """
         line = self._lines.setdefault(requester, deque())
         if len(line) >= MOST:
             raise TooManyPending(fact(Refusal.WAITING, who=requester, count=MOST))

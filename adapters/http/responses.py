@@ -1,4 +1,4 @@
-"""Answers: their declaration for the OpenAPI document, and their making. Tests compare the two."""
+"""Builds answers, and declares them for the OpenAPI document. Tests compare the two."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Prefer = Annotated[
         examples=["wait=5"],
     ),
 ]
-#: Refusals that every route may answer.
+#: Problems that every route may answer with.
 _ALWAYS = {
     400: "The request can't be used as it is.",
     401: "No working bearer token came with the request.",
@@ -58,7 +58,7 @@ _QUEUE = re.compile(r"(?:^|[,;\s])queue(?:$|[,;\s])")
 
 
 def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str = "Done.") -> dict[int | str, Any]:
-    """The `responses` of a route: its document, and the problems that it may answer beside those of every route."""
+    """Return the `responses` of a route: its document, and its problems besides those that every route has."""
     problems = _ALWAYS | {code: _SOMETIMES[code] for code in codes}
     schema = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
     refused: dict[int | str, Any] = {
@@ -68,12 +68,12 @@ def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str
 
 
 def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response with a document. Nothing that the API answers may be kept by a cache."""
+    """Return a response with a document. Caches may not keep any answer of the API."""
     return JSONResponse(document, status, {"Cache-Control": "no-store", **(headers or {})})
 
 
 def preferred_wait(prefer: str | None) -> float:
-    """Return the wait that a request prefers, in seconds (RFC 7240). Raises InvalidConfirmation for a longer one."""
+    """Return the wait that a request prefers, in seconds (RFC 7240). Raises InvalidConfirmation if it is too long."""
     found = _WAIT.search(prefer or "")
     seconds = int(found[1]) if found else 0
     if seconds > LONGEST_WAIT_S:
@@ -82,5 +82,5 @@ def preferred_wait(prefer: str | None) -> float:
 
 
 def prefers_queue(prefer: str | None) -> bool:
-    """Whether a request prefers to queue for room."""
+    """Return whether a request prefers to queue until there is room."""
     return _QUEUE.search(prefer or "") is not None

@@ -1,4 +1,4 @@
-"""The API beside calls: who I am, what the policy says, what words mean, tokens, and the service's agent."""
+"""The API besides calls: identity, policy verdicts, reply readings, tokens, and the service's agent."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/v1")
 _CHAT_ID = "^[A-Za-z0-9_-]{1,64}$"
-#: So many lines of one conversation may wait to be heard.
+#: At most this many lines of one conversation may be queued.
 _MOST_LINES = 100
 
 
-# -- who, what, and how -------------------------------------------------------------------------------------------
+# -- identity, verdicts and readings ---------------------------------------------------------------------------
 
 
 @router.get("/me", tags=["service"], summary="Who am I?", responses=documented(models.MeAnswer))
 async def me(ops: Ops, caller: Anyone) -> Response:
-    """Say whom the service takes the caller for, and what keeps it from gating calls."""
+    """Return the caller's identity and bindings, and the troubles that keep the service from gating calls."""
     credential = caller.credential
     return answer(
         {
@@ -52,13 +52,13 @@ async def me(ops: Ops, caller: Anyone) -> Response:
     "/policy/evaluate", tags=["service"], summary="Judge a call", responses=documented(models.VerdictAnswer, 413, 422)
 )
 async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Response:
-    """Return what the policy says of a call now. Nothing is recorded, and the answer permits nothing."""
+    """Return the policy's present verdict on a call. Nothing is recorded, and the answer permits nothing."""
     return answer(ops.evaluate(caller, body))
 
 
 @router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
-    """Return what a person's words are understood as. Nothing is decided."""
+    """Return how a person's words are understood. Nothing is decided."""
     del caller
     return answer(await asyncio.to_thread(_parsed, body))
 
@@ -79,7 +79,7 @@ def _reading(reading: Any) -> dict[str, Any]:
 
 
 def _operated(request: Request, caller: Caller) -> Tokens:
-    """The tokens, for an operator on the Unix socket: no bearer token reloads, or makes, lists or revokes tokens.
+    """Return the tokens to an operator on the Unix socket. No bearer token may reload, or manage tokens.
 
     Raises NotApprover for anybody else.
     """
@@ -98,16 +98,16 @@ def _operated(request: Request, caller: Caller) -> Tokens:
     responses=documented(models.TokenMade, 409, 413, status=201, says="The token, shown this once."),
 )
 async def make_token(request: Request, caller: Operator, body: models.TokenRequest) -> Response:
-    """Make a bearer token. Only an operator may, over the Unix socket. Only its hash is stored."""
+    """Make a bearer token. Only an operator may do this, over the Unix socket. Only its hash is stored."""
     token, credential = await _operated(request, caller).make(caller, body)
     return answer(documents.token_view(credential) | {"token": token}, 201)
 
 
 @router.post("/reload", tags=["service"], summary="Reload", responses=documented(models.ReloadAnswer, 422))
 async def reload(request: Request, caller: Operator) -> Response:
-    """Take people, routes and the policy from the settings as they are now, whole or not at all.
+    """Apply the people, routes and policy of the current settings, all of them or none.
 
-    Only an operator may, over the Unix socket.
+    Only an operator may do this, over the Unix socket.
     """
     _operated(request, caller)
     taking = request.app.state.reload
@@ -134,17 +134,20 @@ async def revoke_token(
 
 
 class Attached(Protocol):
-    """A conversation that a caller holds."""
+    """A conversation that a caller has open."""
 
     async def hear(self, line: str) -> None:
-        """Take one line from the caller."""
+        """Handle one line from the caller."""
 
     def leave(self) -> None:
-        """The caller is gone."""
+        """End the conversation, because the caller has left."""
 
 
 class Chats:
-    """The conversations that callers hold. `attach` makes one for an identity and a way to show text."""
+    """The conversations that callers have open.
+
+    `attach` starts a conversation for an identity, with a function that shows text.
+    """
 
     def __init__(self, attach: Callable[[str, Callable[[str], None]], Attached], stopping: asyncio.Event) -> None:
         self._attach = attach
@@ -152,7 +155,7 @@ class Chats:
         self._open: dict[str, tuple[str, asyncio.Queue[str]]] = {}
 
     def say(self, identity: str, name: str, line: str) -> None:
-        """Queue a line. Raises CallUnknown if the caller holds no such conversation, InvalidConfirmation if full."""
+        """Queue a line. Raises CallUnknown if the caller has no such conversation, InvalidConfirmation if too full."""
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:
             raise CallUnknown("There is no such conversation. Open one with POST /v1/chat.")
@@ -161,7 +164,7 @@ class Chats:
         lines.put_nowait(line)
 
     async def held(self, identity: str) -> AsyncIterator[dict[str, Any]]:
-        """Hold a conversation, and yield its name, each text that it shows, and a mark after each line is answered."""
+        """Open a conversation. Yield its name, each text that it shows, and a mark after each answered line."""
         name = secrets.token_urlsafe(16)
         lines: asyncio.Queue[str] = asyncio.Queue()
         out: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
@@ -207,7 +210,7 @@ def _chats(request: Request, caller: Caller) -> Chats:
     },
 )
 async def open_chat(request: Request, caller: Anyone) -> Response:
-    """Open a conversation with the service's agent, on the Unix socket alone. It lasts as long as this response."""
+    """Open a conversation with the service's agent, on the Unix socket only. It lasts as long as this response."""
     held = _chats(request, caller).held(caller.identity)
     lines = (json.dumps(told) + "\n" async for told in held)
     return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Cache-Control": "no-store"})
@@ -223,6 +226,6 @@ async def open_chat(request: Request, caller: Anyone) -> Response:
 async def say_line(
     request: Request, caller: Anyone, body: models.LineRequest, chat: Annotated[str, Path(pattern=_CHAT_ID)]
 ) -> Response:
-    """Say one line in an open conversation. Its answers come on the conversation's response."""
+    """Say one line in an open conversation. Its answers arrive on the conversation's response."""
     _chats(request, caller).say(caller.identity, chat, body.say)
     return answer({"heard": True}, 202)

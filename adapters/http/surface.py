@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl.platforms import Surface
+from hitl.surfaces import Surface
 
 SOCKET = Surface(name="socket", title="Socket", shows_every_call=True, own_self_approval=True)
 HTTP = Surface(name="http", title="HTTP", shows_every_call=True)

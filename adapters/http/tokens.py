@@ -1,4 +1,4 @@
-"""The bearer tokens of an installation: made, listed and revoked by operators, and found by what a request carries."""
+"""The bearer tokens of an installation. Operators make, list and revoke them; requests are looked up in them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from hitl.ports import Credentials
 
 _log = logging.getLogger(__name__)
-#: The time of the last use is stored at most so often.
+#: The time of the last use is stored at most this often.
 _USED_EVERY = timedelta(minutes=1)
 
 
 class Tokens:
-    """All tokens, in memory, in step with the store: this process is the only writer of its database."""
+    """All tokens, in memory. They match the store, because this process is the only writer of its database."""
 
     def __init__(self, gate: Gate, store: Credentials) -> None:
         self._gate = gate
@@ -36,12 +36,12 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens, and let the directory know who answers for each agent's."""
+        """Read the tokens, and tell the directory who the owner of each agent's token is."""
         self._by_hash = {found.hash: found for found in await self._store.credentials()}
         self._gate.people = replace(self._gate.people, owners=self._owners())
 
     def find(self, token: str) -> Credential | None:
-        """Return the working credential of a token, or None. The look-up is by hash, so its time tells nothing."""
+        """Return the working credential of a token, or None. The look-up is by hash, so its time reveals nothing."""
         found = self._by_hash.get(bearer_hash(token))
         now = self._gate.clock.now()
         if found is None or not found.works(now):
@@ -50,16 +50,16 @@ class Tokens:
         return found
 
     def all(self) -> list[Credential]:
-        """All tokens by name."""
+        """Return all tokens by name."""
         return sorted(self._by_hash.values(), key=lambda found: found.name)
 
     def check_operator(self, caller: Caller) -> None:
-        """Raise NotApprover for who doesn't operate this installation."""
+        """Raise NotApprover if the caller isn't an operator of this installation."""
         if not self._gate.access.operates(caller.principal):
             raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
 
     async def make(self, caller: Caller, asked: TokenRequest) -> tuple[str, Credential]:
-        """Make a token; the token itself and what is kept of it.
+        """Make a token. Return the token itself and its stored credential.
 
         Raises InvalidConfirmation for a token that could do nothing, KeyConflict for a name that was used before.
         """
@@ -92,7 +92,7 @@ class Tokens:
             raise InvalidConfirmation(f"{asked.owner} is on no list of this service, so nobody may ask for them.")
 
     async def revoke(self, caller: Caller, name: str) -> Credential:
-        """Revoke a token. Raises CallUnknown if there is none of that name."""
+        """Revoke a token. Raises CallUnknown if no token has that name."""
         found = next((found for found in self._by_hash.values() if found.name == name), None)
         if found is None:
             raise CallUnknown(f"There is no token {name}. Nothing was done.")

@@ -1,4 +1,4 @@
-"""Requests that wait: each ends with its event, its time, its caller, or the service."""
+"""Requests that wait. Each ends with its event, at its time limit, or when its caller or the service stops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
 T = TypeVar("T")
-#: So many requests of one caller may wait at once. A service promises to hold 1,000 waiting agents.
+#: At most this many requests of one caller may wait at once. The service promises room for 1,000 waiting agents.
 MOST_WAITING = 2_000
 
 
@@ -28,7 +28,7 @@ class Waits:
         self.stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """End every wait now, and every later one at once."""
+        """End every wait now, and every later wait at once."""
         self.stopping.set()
         for clock in self._clocks:
             _end(clock)
@@ -36,7 +36,7 @@ class Waits:
     async def until(
         self, event: Awaitable[T], otherwise: T, limit_s: float, who: str, gone: asyncio.Future[None] | None
     ) -> T:
-        """Return what the event gives, or `otherwise` if it doesn't come within the limit.
+        """Return the result of `event`, or `otherwise` if there is none within the limit (in seconds).
 
         `gone` resolves when the caller hangs up. Raises TooManyPending if too many requests of `who` wait already.
         """
@@ -65,7 +65,7 @@ class Waits:
 
     @contextlib.contextmanager
     def _ended_with(self, clock: asyncio.Timeout, gone: asyncio.Future[None] | None) -> Iterator[None]:
-        """Let the stop of the service and the end of the connection end the clock."""
+        """End the wait early when the service stops or the connection ends."""
 
         def end(_: object) -> None:
             _end(clock)

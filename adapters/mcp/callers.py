@@ -1,4 +1,4 @@
-"""Who speaks to the gateway, and what their client says of itself."""
+"""The callers of the gateway, and the claims of their clients about themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-#: What cards call an agent whose client isn't known. Unknown names are the client's own words, and no agent's name.
+#: The agent's name on cards if its client isn't known. An unknown name is the client's own text, so it isn't used.
 _AGENT: Final = "mcp"
 _AGENTS = {
     "claude-code": "claude-code",
@@ -21,7 +21,7 @@ _AGENTS = {
     "cursor-vscode": "cursor",
     "Visual Studio Code": "vscode",
 }
-#: Where clients put the id of the tool use that a request is for: Claude Code, Codex, and anybody's own.
+#: Fields in which clients put the id of a request's tool use: Claude Code's, Codex's, and one for anybody.
 _USES = ("claudecode/toolUseId", "callId", "sayso/toolUseId")
 _SESSIONS = ("sessionId", "threadId", "sayso/session")
 _LONGEST_ID = 200
@@ -29,19 +29,19 @@ _LONGEST_ID = 200
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The credential behind a connection: proved by the transport, never by what is said over it."""
+    """The credential behind a connection. The transport proves it; nothing sent over the connection can change it."""
 
-    #: Who asks for the calls.
+    #: The requester of the calls.
     principal: str
     #: The conversation that the calls belong to.
     origin: str
-    #: What tells this credential from others of the same principal: a token's id. Never the token.
+    #: The id of a token, which distinguishes this credential from others of the same principal. Never the token itself.
     token: str
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What a request says of the client that sent it. All of it is the client's word, and decides nothing."""
+    """A request's claims about the client that sent it. They aren't proved, and decide nothing."""
 
     name: str
     session: str
@@ -49,13 +49,13 @@ class Client:
 
     @property
     def agent(self) -> str:
-        """What cards call the agent behind it."""
+        """The agent's name on cards."""
         return _AGENTS.get(self.name, _AGENT)
 
     def key(self, caller: Caller) -> str | None:
-        """Return the idempotency key of the tool use; None where the client names none.
+        """Return the idempotency key of the tool use, or None if the client names none.
 
-        A JSON-RPC id is no such key: each connection counts from the same number.
+        A JSON-RPC id can't be the key, because each connection counts from the same number.
         """
         if self.use is None:
             return None
@@ -64,7 +64,7 @@ class Client:
 
 
 def client_of(context: ServerRequestContext[Any, Any]) -> Client:
-    """Return what the request says of its client."""
+    """Return the request's claims about its client."""
     params = context.session.client_params
     meta: Mapping[str, Any] = dict(context.meta or {})
     name = params.client_info.name if params else ""
@@ -72,12 +72,12 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
 
 
 def session_of(caller: Caller, client: Client) -> str:
-    """Return the session that a call belongs to: the credential and, behind it, the client's own."""
+    """Return the session of a call: the credential and, after it, the client's own session."""
     return f"{caller.token}/{client.session}" if client.session else caller.token
 
 
 def is_of(session: str, caller: Caller) -> bool:
-    """Whether a call of that session was asked for with the caller's credential."""
+    """Return whether a call of that session was asked for with the caller's credential."""
     return session == caller.token or session.startswith(f"{caller.token}/")
 
 
@@ -86,6 +86,6 @@ def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
 
 
 def _id(meta: Mapping[str, Any], key: str) -> str:
-    """A text of the request's `_meta` as an id; a longer one is no id."""
+    """Return a text of the request's `_meta` as an id, or '' if it is missing or too long."""
     value = meta.get(key)
     return value if isinstance(value, str) and len(value) <= _LONGEST_ID else ""

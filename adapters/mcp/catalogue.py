@@ -1,4 +1,4 @@
-"""What the servers offer together: tools and prompts under names that are unique, and whose resource a URI is."""
+"""The lists of all servers together: tools and prompts under unique names, and the owner of each resource."""
 
 from __future__ import annotations
 
@@ -38,24 +38,28 @@ def own_tools() -> list[t.Tool]:
 
 
 class Catalogue:
-    """The lists of all servers. A server that is down keeps its tools in the list: its names stay taken."""
+    """The lists of all servers. A server that is down keeps its tools in the list, so its names stay taken."""
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
         self._prompts: Mapping[str, tuple[str, str]] = {}
 
     async def tools(self) -> list[t.Tool]:
-        """Return the tools of all servers, listed now, and the gateway's own."""
+        """Return the tools of all servers, listed now, and the gateway's own tools."""
         await self._all("fresh")
         found = []
         for shown, (server, name) in self._tool_names().items():
             tool = self._servers.upstreams[server].tools[name].tool
-            # A client raises if a tool with an output schema answers without structured content, as "pending" does.
+            # Clients raise if a tool with an output schema answers without structured content, as the answer "pending"
+            # does.
             found.append(tool.model_copy(update={"name": shown, "output_schema": None}))
         return found + own_tools()
 
     async def tool(self, shown: str) -> tuple[str, str] | None:
-        """Return server and name of the tool that a client calls so. A tool that isn't known yet is looked for once."""
+        """Return a tool's server and its name there.
+
+        `shown` is its name for clients; an unknown tool is looked up again.
+        """
         if shown not in self._tool_names():
             await self._all("fresh")
         return self._tool_names().get(shown)
@@ -68,7 +72,7 @@ class Catalogue:
         return [named[which].model_copy(update={"name": shown}) for shown, which in self._prompts.items()]
 
     async def prompt(self, shown: str) -> tuple[str, str] | None:
-        """Return server and name of the prompt that a client calls so."""
+        """Return a prompt's server and its name there. `shown` is its name for clients."""
         if shown not in self._prompts:
             await self.prompts()
         return self._prompts.get(shown)
@@ -82,9 +86,9 @@ class Catalogue:
         return [each for found in (await self._templates()).values() for each in found]
 
     async def owner(self, uri: str) -> str | None:
-        """Return the one server that offers a resource, by its lists; None where none does, or several do.
+        """Return the one server whose lists offer a resource, or None if no server or several offer it.
 
-        No other server hears of the URI.
+        The URI isn't sent to any other server.
         """
         listed = await self._lists("list_resources", "resources")
         owners = [server for server, found in listed.items() if any(str(each.uri) == uri for each in found)]
@@ -110,7 +114,7 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Ask all servers at once. Those that can't be reached are left out: the others must not suffer."""
+        """Ask all servers at once. Servers that can't be reached are left out, so that the others still work."""
 
         async def ask(upstream: Upstream) -> Any:
             try:

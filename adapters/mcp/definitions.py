@@ -1,4 +1,4 @@
-"""What a server declares of its tools: which of them may be called, and what the digest of a call binds."""
+"""A server's declarations of its tools: which tools may be called, and what the digest of a call binds."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: What reading a resource and getting a prompt are called as tools. No server's tool may have these names.
+#: The tool names for reading a resource and getting a prompt. No server's tool may have these names.
 READ_RESOURCE: Final = "resources/read"
 GET_PROMPT: Final = "prompts/get"
 OPERATIONS: Final = (READ_RESOURCE, GET_PROMPT)
-#: What a changed definition means. Icons and other decoration of a tool aren't part of what people agreed to.
+#: The fields that define a tool. Icons and other decoration aren't part of what people approved.
 _DEFINING = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _LONGEST_NAME = 128
@@ -45,9 +45,10 @@ class Declared:
 
 
 def declared(target: Target, tools: Sequence[Tool]) -> dict[str, Declared]:
-    """Return the tools that can be called, by name. A tool that can't be told from another one is left out, and logged.
+    """Return the tools that can be called, by name. Tools that share a name are left out, and logged.
 
-    So is a tool whose name is empty, too long, unprintable or one of OPERATIONS, or whose declaration can't be hashed.
+    Also left out is a tool whose name is empty, too long, unprintable or in OPERATIONS, or whose declaration can't be
+    hashed.
     """
     counts = Counter(tool.name for tool in tools)
     found: dict[str, Declared] = {}
@@ -61,7 +62,7 @@ def declared(target: Target, tools: Sequence[Tool]) -> dict[str, Declared]:
 
 
 def operation(target: Target, name: str) -> ToolInfo | None:
-    """Return what is known of an operation that the protocol has beside tools, or None for any other name."""
+    """Return the information about an operation in OPERATIONS, or None for any other name."""
     return ToolInfo(target.executor, _hashed([name])) if name in OPERATIONS else None
 
 
@@ -77,7 +78,7 @@ def _info(target: Target, tool: Tool) -> ToolInfo | None:
         definition = _hashed({key: written.get(key) for key in _DEFINING})
     except InvalidConfirmation:
         return None
-    # Never idempotent: a server's hint isn't the operator's word, and nothing is run again because of a hint.
+    # `idempotent` isn't set: a server's hint isn't the operator's decision, and nothing runs again because of a hint.
     return ToolInfo(target.executor, definition, schema=written["inputSchema"], annotations=annotations, foreign=True)
 
 
@@ -86,18 +87,18 @@ def _hashed(declaration: object) -> str:
 
 
 class Shelf:
-    """What each server declared last, one file a server: known again after a restart, before the server is started.
+    """Stores the last declarations of each server, in one file a server, so that they are known after a restart.
 
-    A call that was asked before the restart can then be judged and approved at once. Whether the definition is still
-    the same is looked at when the call runs, with the server that is there then.
+    So a call that was asked for before the restart can be judged and approved before its server has started. When the
+    call runs, its definition is compared with that of the server that runs then.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """`folder` None keeps nothing."""
+        """Store the declarations in `folder`, or nowhere if it is None."""
         self._folder = folder
 
     def read(self, server: str) -> Sequence[Tool]:
-        """Return the tools, none where no file is there or the file can't be used."""
+        """Return the stored tools, or nothing if the file doesn't exist or can't be read."""
         if self._folder is None:
             return ()
         try:
@@ -107,7 +108,7 @@ class Shelf:
             return ()
 
     def write(self, server: str, tools: Iterable[Tool]) -> None:
-        """Keep the tools. A failure is logged: calls still run, but not before the server is started again."""
+        """Store the tools. A failure is logged: calls still run, but only after the server has started again."""
         if self._folder is None:
             return
         text = json.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools])
@@ -133,8 +134,8 @@ def _replace(file: Path, text: str) -> None:
 def shown_names(listed: Mapping[str, Iterable[str]], reserved: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
     """Return the names that clients see, each with its server and the server's own name for it.
 
-    A name is the server's own, unless another server or this one (`reserved`) has the same: then SERVER_NAME. Where
-    that isn't unique either, it is left out: two things must never be called by one name.
+    A name is the server's own name, unless another server or this gateway (`reserved`) uses it too: then it is
+    SERVER_NAME. If that isn't unique either, it is left out: two things must never have the same name.
     """
     everything = [(server, name) for server, names in listed.items() for name in names]
     own = Counter([name for _, name in everything] + list(reserved))

@@ -1,4 +1,4 @@
-"""MCP servers as an executor: a tool group for each server, whose calls the gate decides and this service runs."""
+"""MCP servers as an executor. Each server is a tool group; the gate decides its calls, and this service runs them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Bytes of whole results that are kept for the clients that asked for them. Older ones are text in the record alone.
+#: Bytes of whole results that are kept for the clients that asked for them. Older results are text in the record only.
 _KEPT_BYTES = 64_000_000
-#: Seconds that a server gets to hear that its call is cancelled.
+#: Seconds that a server has to react to the cancellation of its call.
 _CANCEL_S = 2.0
-#: What the library says of an HTTP status that carries no answer: whether the request was worked on isn't known.
+#: The library's message for an HTTP status without an answer. It isn't known whether the server did the work.
 _NO_ANSWER = "Server returned an error response"
 _OPERATION_KEYS = {READ_RESOURCE: ("uri",), GET_PROMPT: ("name", "arguments")}
 _CALLED: TypeAdapter[t.CallToolResult | t.InputRequiredResult] = TypeAdapter(t.CallToolResult | t.InputRequiredResult)
@@ -48,23 +48,23 @@ _GOT: TypeAdapter[t.GetPromptResult | t.InputRequiredResult] = TypeAdapter(t.Get
 
 
 class Watcher(Protocol):
-    """Who follows a running call."""
+    """A follower of a running call."""
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """The server said how far it is."""
+        """Handle a progress report of the server."""
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
-        """The server logged a line while only calls of this watcher's caller ran."""
+        """Handle a log line of the server. It is passed on only while all running calls belong to one caller."""
 
     @property
     def whose(self) -> str:
-        """Whose call it is."""
+        """Return an identifier of the caller whose call it is."""
 
 
 class Servers:
-    """The configured servers (`hitl.ports.Executor`); `folder` keeps what each declared last.
+    """The configured servers (`hitl.ports.Executor`). `folder` stores the last declaration of each.
 
-    `keep` gives the command line that starts a server such that nothing it started outlives it.
+    `keep` returns the command line that starts a server in such a way that no process of it outlives it.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class Servers:
         self._changes: list[Callable[[ServerEvent], Any]] = []
 
     async def stop(self) -> None:
-        """End all servers."""
+        """Stop all servers."""
         await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
 
     def troubles(self) -> Sequence[str]:
-        """What is in the way of calls to the servers that were used."""
+        """Return the troubles of the servers that were used."""
         return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
 
     # -- the executor ---------------------------------------------------------------------------------------
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return what the server declared last of the tool, or None for a tool that it didn't declare."""
+        """Return the server's last declaration of the tool, or None if it didn't declare the tool."""
         upstream = self.upstreams.get(tools)
         if upstream is None:
             return None
@@ -113,9 +113,9 @@ class Servers:
         return [Offer(tools, tool.name, tool.description or "", tool.input_schema) for tool in tells]
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Say what the call does, in our words alone: what a server says of its tools is no card's business.
+        """Describe the call in our words only. A server's own words about its tools never reach a card.
 
-        Raises InvalidConfirmation for arguments of an operation that the protocol doesn't know.
+        Raises InvalidConfirmation if the arguments of `resources/read` or `prompts/get` don't fit the protocol.
         """
         _check(ask.tool, ask.args)
         told = {"server": ask.tools, "tool": one_line(ask.tool, 60)}
@@ -126,7 +126,7 @@ class Servers:
     async def still_holds(self, call: Call) -> str | None:
         """Return None: the definition is compared with the server's own list when the call runs.
 
-        To approve must not wait for a server to start.
+        An approval must not wait for a server to start.
         """
         del call
         return None
@@ -153,7 +153,8 @@ class Servers:
         if upstream is None:
             return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
         try:
-            # The list finds out whether the server lives, starts it where it doesn't, and tells what the tool is now.
+            # Listing the tools shows whether the server lives, starts it if not, and returns the tool's present
+            # definition.
             await upstream.fresh()
             info = self.info(call.tools, call.tool)
             if info is None or (info.executor, info.definition) != (call.executor, call.definition):
@@ -163,7 +164,7 @@ class Servers:
             return Ran(Result.REFUSED, error=f"{down} {say('mcp.not_run')}")
 
     async def _asked(self, upstream: Upstream, call: Call) -> Ran:
-        """Send the call, once. What happens from here on may have had an effect."""
+        """Send the call, once. From here on it may have an effect."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             for watcher in tuple(self._watchers.get(call.ref, ())):
@@ -178,7 +179,7 @@ class Servers:
             return Ran(Result.FAILED, error=say("mcp.unreadable"))
         except UpstreamDown:
             raise
-        except Exception as error:  # noqa: BLE001 - the request is out, and nobody can say what became of it
+        except Exception as error:  # noqa: BLE001 - the request was sent, and its effect is unknown
             _log.warning("upstream.lost", {"ref": call.ref, "why": type(error).__name__})
             return Ran(Result.UNKNOWN, error=say("mcp.died"))
         if isinstance(answer, t.InputRequiredResult):
@@ -187,40 +188,40 @@ class Servers:
         self._answers[call.ref] = answer
         return ran(answer)
 
-    # -- for those who wait ---------------------------------------------------------------------------------
+    # -- for clients that wait --------------------------------------------------------------------------------
 
     def answer(self, ref: str) -> Answer | None:
-        """Return the whole answer of a call that ran, while it is kept."""
+        """Return the whole answer of a call that ran, or None if it isn't kept any more."""
         return self._answers.get(ref)
 
     def watch(self, ref: str, watcher: Watcher) -> None:
-        """Have somebody follow a call, running now or later."""
+        """Let a watcher follow a call that runs now or later."""
         self._watchers[ref].append(watcher)
 
     def unwatch(self, ref: str, watcher: Watcher) -> bool:
-        """Have them follow it no more; return whether anybody else does."""
+        """Remove a watcher. Return whether the call has other watchers."""
         others = [each for each in self._watchers.pop(ref, ()) if each is not watcher]
         if others:
             self._watchers[ref] = others
         return bool(others)
 
     def cancel(self, ref: str) -> None:
-        """Tell the server of a running call that nobody wants it any more."""
+        """Cancel a running call at its server, because nobody wants its result any more."""
         if work := self._runs.get(ref):
             work.cancel()
 
     def on_change(self, tell: Callable[[ServerEvent], Any]) -> None:
-        """Have `tell` awaited at each change of a server's lists."""
+        """Register a function that is awaited at each change of a server's lists."""
         self._changes.append(tell)
 
     async def changed(self, server: str, event: ServerEvent) -> None:
-        """Tell those who want to know that a list has changed."""
+        """Notify the registered functions that a list has changed."""
         _log.info("upstream.changed", {"server": server, "what": type(event).__name__})
         for tell in tuple(self._changes):
             await tell(event)
 
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
-        """Hand a log line on. It doesn't say which call it belongs to: only a caller who is alone there gets it."""
+        """Hand a log line on. It doesn't name its call, so a caller gets it only if nobody else's calls run there."""
         watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
         if len({watcher.whose for watcher in watchers}) != 1:
             return
@@ -229,7 +230,7 @@ class Servers:
 
 
 def _request(call: Call) -> tuple[t.ClientRequest, TypeAdapter[Any]]:
-    """The request that the stored arguments make, and how its answer is read."""
+    """Return the request for the stored arguments, and the type of its answer."""
     args = call.arguments
     if call.tool == READ_RESOURCE:
         return t.ReadResourceRequest(params=t.ReadResourceRequestParams(uri=args["uri"])), _READ

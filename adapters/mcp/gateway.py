@@ -1,7 +1,8 @@
-"""The gateway: what an MCP client sees of the servers behind it, and the gate before everything that can act.
+"""The gateway: the MCP server that clients see, with the gate before everything that can act.
 
-One core for all connections and transports. A connection brings its caller; what a call is, who decides and whether it
-runs is the gate's. A client may go away at any time: its call stays, and it finds that call again.
+There is one core for all connections and transports. A connection identifies its caller. The gate decides who may ask,
+who approves, and whether the call runs. A client may leave at any time: its call stays, and the client can find it
+again.
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
 
     Context = ServerRequestContext[Any, Any]
-    #: Who sent a request, by what its transport proved.
+    #: Returns the caller of a request, as its transport proved it.
     Who = Callable[[Context], Caller]
 
-#: Our own progress goes up by so little that a tool's own numbers go on where it ended.
+#: Our own progress grows by such small steps that the tool's own numbers can continue from there.
 _TICK = 0.001
-#: Results after which the whole answer of the server is the client's.
+#: The results with which the client gets the whole answer of the server.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
 
 
 class Desk(Protocol):
-    """What the gateway needs of the running service."""
+    """The part of the running service that the gateway uses."""
 
     gate: Gate
 
@@ -64,14 +65,14 @@ class Desk(Protocol):
         """Record a call, and run it if it may run at once."""
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided, and have also said why not where they were asked."""
+        """Wait until people have decided and, after a rejection, given a reason if they were asked. Return the call."""
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until the call is over."""
+        """Wait until the call has ended. Return the call."""
 
 
 class _Watching:
-    """One request that follows a call; implements `adapters.mcp.executor.Watcher`."""
+    """One request that follows a call. Implements `adapters.mcp.executor.Watcher`."""
 
     def __init__(self, context: Context, whose: str) -> None:
         self._context = context
@@ -84,14 +85,14 @@ class _Watching:
         return self._whose
 
     async def waits(self) -> None:
-        """Say that the call still waits, to a client that asked for progress."""
+        """Report that the call is still pending, if the client asked for progress."""
         self._ticks += 1
         await self._context.session.report_progress(self._ticks * _TICK, None, say("mcp.waiting"))
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Hand the server's progress on; numbers must grow over the whole request."""
+        """Hand the server's progress on. The numbers must grow over the whole request."""
         base = self._ticks * _TICK
-        with contextlib.suppress(Exception):  # A client that left hears nothing, and nobody else suffers for it.
+        with contextlib.suppress(Exception):  # A client that has left gets nothing, and others aren't affected.
             await self._context.session.report_progress(base + done, None if total is None else base + total, message)
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
@@ -104,10 +105,10 @@ class _Watching:
 
 
 class _Server(Server[Any]):
-    """The library's server, which tells every client that lists may change."""
+    """The library's server. It announces to every client that lists may change."""
 
     def create_initialization_options(self, notification_options: Any = None, *args: Any, **kwargs: Any) -> Any:
-        # Over HTTP the library passes no options, and clients would be told that lists never change.
+        # Over HTTP the library passes no options, and would announce that lists never change.
         options = notification_options or NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )
@@ -115,7 +116,7 @@ class _Server(Server[Any]):
 
 
 class Gateway:
-    """The core; `server` makes a library's server of it for one connection, or for all of one transport."""
+    """The core. `server` makes a server of the library for one connection, or for all connections of one transport."""
 
     def __init__(self, desk: Desk, servers: Servers, waits: WaitTimes | None = None) -> None:
         self._desk = desk
@@ -127,7 +128,7 @@ class Gateway:
         servers.on_change(self._changed)
 
     def server(self, who: Who) -> Server[Any]:
-        """Return a server whose callers are told by `who`."""
+        """Return a server of the library. `who` returns the caller of each request."""
         answering = _Answering(self, who)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)
@@ -150,7 +151,7 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Keep the connection of an old client, to tell it of changed lists: its session ends with its request."""
+        """Remember an old client's connection for notices of changed lists. Its session would end with its request."""
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it
         return await call_next(ctx)
@@ -167,10 +168,10 @@ class Gateway:
     # -- one call -------------------------------------------------------------------------------------------
 
     async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
-        """Ask for a call, or find the one that the client came back for, and wait as long as this request may.
+        """Ask for a call, or find the call that the client came back for, and wait as long as this request may.
 
-        Return the call when it is over; a request state where the client is to ask again; the call as it is where it
-        is to look later. Raises SaysoError, and MCPError for a state that isn't its own.
+        Returns the call if it has ended. Otherwise returns a request state if the client shall ask again, or the
+        pending call if it shall look later. Raises SaysoError, and MCPError for a state that isn't this caller's.
         """
         client = client_of(context)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -181,8 +182,9 @@ class Gateway:
         try:
             call = await self._waited(call, client, watching, rounds)
         except asyncio.CancelledError:
-            # Cancelled, timed out or disconnected: they look the same. What a person approved runs to its end, and its
-            # result can be fetched; what only the policy allowed is stopped, if nobody else waits for it.
+            # A cancelled, a timed-out and a disconnected request look the same. If a person approved the call, it runs
+            # to its end and its result can be fetched. If only the policy allowed it, it is stopped, unless somebody
+            # else waits for it.
             if not self._servers.unwatch(call.ref, watching) and call.decision is Decision.ALLOWED:
                 self._servers.cancel(call.ref)
             raise
@@ -206,7 +208,10 @@ class Gateway:
         return (await self._desk.submit(ask)).call
 
     async def _found(self, caller: Caller, what: _What, state: str) -> tuple[Call, int]:
-        """The call that a state names, if it is this caller's and just the call that the request names again."""
+        """Return the call of a state, and its round.
+
+        The call must be this caller's, and the request must name exactly this call again. Raises MCPError otherwise.
+        """
         named = returning(state)
         call = await self._own(caller, named[0]) if named else None
         same = call and (call.tools, call.tool, call.args) == (what.server, what.tool, canonical(dict(what.args)))
@@ -215,13 +220,13 @@ class Gateway:
         return call, named[1]
 
     async def _own(self, caller: Caller, named: str) -> Call | None:
-        """The call of that name that was asked for with this caller's credential."""
+        """Return the call with that name, if it was asked for with this caller's credential."""
         call = await self._desk.gate.find(named)
         asked = call is not None and self._desk.gate.access.asked(caller.principal, call)
         return call if call is not None and asked and is_of(call.session, caller) else None
 
     async def _waited(self, call: Call, client: Client, watching: _Watching, rounds: int | None) -> Call:
-        """The call once it is over, or as it is when this request has waited long enough."""
+        """Return the call when it has ended, or its present state when this request has waited long enough."""
         if call.decision is Decision.ALLOWED:
             return await self._desk.ended(call)
         loop = asyncio.get_running_loop()
@@ -240,7 +245,7 @@ class Gateway:
     # -- the gateway's own tools ----------------------------------------------------------------------------
 
     async def status(self, caller: Caller, named: str) -> Call:
-        """Return one of the caller's calls, after a wait where it isn't over. Raises SaysoError."""
+        """Return one of the caller's calls. If it hasn't ended, wait for it first. Raises SaysoError."""
         call = await self._known(caller, named)
         call = await self._desk.explained(call, self._waits.shortest_leg_s)
         return await self._desk.ended(call, self._waits.shortest_leg_s) if call.state is State.EXECUTING else call
@@ -257,16 +262,16 @@ class Gateway:
         return call
 
     def whole(self, call: Call) -> Answer | None:
-        """Return what the server answered to a call that ran, while it is kept."""
+        """Return the server's answer to a call that ran, or None if it isn't kept any more."""
         return self._servers.answer(call.ref) if call.result in _RAN else None
 
     @property
     def catalogue(self) -> Catalogue:
-        """What the servers offer."""
+        """The tools, prompts and resources of the servers."""
         return self._catalogue
 
     async def forward(self, server: str, request: t.ClientRequest, result: Any) -> Any:
-        """Send what can't act to one server. Raises MCPError."""
+        """Send a request that can't act to one server. Raises MCPError."""
         try:
             return await self._servers.upstreams[server].request(request, result)
         except UpstreamDown as down:
@@ -274,14 +279,14 @@ class Gateway:
 
 
 class _What:
-    """What a request wants done."""
+    """The operation that a request asks for."""
 
     def __init__(self, server: str, tool: str, args: Mapping[str, Any]) -> None:
         self.server, self.tool, self.args = server, tool, args
 
 
 class _Answering:
-    """The protocol's requests, as the library hands them over."""
+    """Answers the protocol's requests, as the library hands them over."""
 
     def __init__(self, gateway: Gateway, who: Who) -> None:
         self._gateway = gateway
@@ -292,29 +297,29 @@ class _Answering:
         }
 
     async def list_tools(self, context: Context, params: Any) -> t.ListToolsResult:
-        """All tools."""
+        """Return all tools."""
         del context, params
         return t.ListToolsResult(tools=await self._gateway.catalogue.tools())
 
     async def list_resources(self, context: Context, params: Any) -> t.ListResourcesResult:
-        """All resources."""
+        """Return all resources."""
         del context, params
         return t.ListResourcesResult(resources=await self._gateway.catalogue.resources())
 
     async def list_templates(self, context: Context, params: Any) -> t.ListResourceTemplatesResult:
-        """All resource templates."""
+        """Return all resource templates."""
         del context, params
         return t.ListResourceTemplatesResult(resource_templates=await self._gateway.catalogue.templates())
 
     async def list_prompts(self, context: Context, params: Any) -> t.ListPromptsResult:
-        """All prompts."""
+        """Return all prompts."""
         del context, params
         return t.ListPromptsResult(prompts=await self._gateway.catalogue.prompts())
 
     async def call_tool(
         self, context: Context, params: t.CallToolRequestParams
     ) -> t.CallToolResult | t.InputRequiredResult:
-        """Ask for a tool call; a refusal is a result that says so, which every client hands to its model."""
+        """Ask for a tool call. A refusal becomes an error result, because every client shows that to its model."""
         caller = self._who(context)
         try:
             if own := self._own.get(params.name):
@@ -355,7 +360,7 @@ class _Answering:
         return got
 
     async def complete(self, context: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
-        """Forward a completion to the one server that offers what is completed."""
+        """Forward a completion to the one server that offers the prompt or template."""
         del context
         ref: t.PromptReference | t.ResourceTemplateReference = params.ref
         if isinstance(ref, t.PromptReference):
@@ -371,12 +376,12 @@ class _Answering:
         return done
 
     async def set_level(self, context: Context, params: t.SetLevelRequestParams) -> t.EmptyResult:
-        """Accept a log level: one client's level isn't set for the others, so all lines are handed on."""
+        """Accept a log level without using it: it would apply to other clients too. All lines are handed on."""
         del context, params
         return t.EmptyResult()
 
     async def _operation(self, context: Context, what: _What | None, state: str | None, kind: type) -> Any:
-        """An operation beside tools. It has no result that says no, so a refusal is an error."""
+        """Run an operation that isn't a tool. It has no error result, so a refusal is raised as an error."""
         if what is None:
             raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
         try:
@@ -391,7 +396,7 @@ class _Answering:
         raise MCPError(t.INVALID_REQUEST, _told(call))
 
     def _result(self, call: Call) -> t.CallToolResult:
-        """What the client is told of a call: the server's answer where it ran, else how the call stands."""
+        """Return the client's result of a call: the server's answer if it ran, else the state of the call."""
         answer = self._gateway.whole(call)
         if isinstance(answer, t.CallToolResult):
             return answer
@@ -404,12 +409,12 @@ class _Answering:
 
 
 def _is_over(call: Call) -> bool:
-    """Whether there is nothing more to wait for: also not for the reason of a rejection."""
+    """Return whether the call has ended and no reason for a rejection can still come."""
     return call.ended and not call.awaits_reason
 
 
 def _told(call: Call) -> str:
-    """How the call stands, for a model."""
+    """Return a sentence about the state of the call, for a model."""
     if _is_over(call):
         return outcome_for_agent(call)
     if call.state is State.AWAITING:

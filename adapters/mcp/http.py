@@ -1,4 +1,4 @@
-"""The gateway as streamable HTTP: an ASGI application to mount behind whatever knows its callers."""
+"""The gateway over streamable HTTP: an ASGI application, mounted behind an application that authenticates callers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class HttpMount:
-    """An ASGI application for `/mcp`. `who` tells the caller of a request; it is called for authenticated ones alone.
+    """An ASGI application for `/mcp`.
 
-    `security` checks Host and Origin; None where the application around it does. It takes requests between `start` and
-    `stop`, once.
+    `who` returns the caller of a request, and is called only for authenticated requests. `security` checks Host and
+    Origin; it is None if the surrounding application checks them. The application takes requests after `start` and
+    until `stop`. It can't be started a second time.
     """
 
     def __init__(
@@ -36,16 +37,16 @@ class HttpMount:
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Take requests from now on. `stop` ends what is open.
+        """Take requests from now on, until `stop`.
 
-        The library's task group lives in a task of its own, so that it wraps nobody else's errors into groups.
+        The library's task group lives in a task of its own, so that its exception groups wrap nobody else's errors.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))
         await ready
 
     async def stop(self) -> None:
-        """Take no more requests, and end what is open."""
+        """Take no more requests, and end the open ones."""
         self._stopping.set()
         if self._running is not None:
             await self._running
@@ -58,12 +59,12 @@ class HttpMount:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         caller = self._who(scope)
-        # The library lets a session be used only with the credential that opened it, and knows that by this key.
+        # With this key the library lets only the credential that opened a session use it.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 
 
 def _scope(request: Any) -> Scope:
-    """The scope of the HTTP request behind a message; over HTTP there is always one."""
+    """Return the scope of the HTTP request behind a message. Over HTTP there is always one."""
     scope: Scope = request.scope
     return scope

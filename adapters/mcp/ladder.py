@@ -1,9 +1,9 @@
-"""How long one request of a client may wait for a person, and what it is told when that is over.
+"""Limits how long one request of a client waits for a person, and defines the answer after that time.
 
-On the protocol of 2026-07-28 a request is answered "not yet" and the client asks again: clients follow such rounds 10
-times by default, so a wait is cut into legs. An older client waits in its one request, at most as long as that client
-is known to wait; the TypeScript library gives up after 60 seconds. In the end the answer is a normal result that says
-"pending" and names the call, which can be asked for later.
+On the protocol of 2026-07-28 a request is answered "not yet" and the client asks again. Clients do this 10 times by
+default, so the wait is divided into legs. An older client waits in its one request, at most as long as that client is
+known to wait; the TypeScript library gives up after 60 seconds. In the end the answer is a normal result that says
+"pending" and names the call, so that the client can ask for its state later.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Rounds that are used of the 10 that clients follow.
+#: The rounds that are used, of the 10 that clients make.
 LEGS = 9
-#: Seconds that clients wait for one request, by the name that they give themselves, with a reserve.
-#: Codex gives up after 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
+#: Seconds that clients wait for one request, by the name that they give themselves, minus a reserve. Codex gives up
+#: after 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
-#: Added to each leg, so that the last one still hears that the time of the call is over.
+#: Seconds added to each leg, so that the last leg still sees the call expire.
 _SLACK_S = 1.0
 _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class WaitTimes:
-    """Seconds. Tests make them short."""
+    """Waits in seconds. Tests make them short."""
 
     shortest_leg_s: float = 25.0
-    #: What a client waits of which nothing is known.
+    #: The wait of an unknown client.
     unknown_s: float = 50.0
     known_s: Mapping[str, float] = field(default_factory=lambda: _KNOWN_S)
-    #: How often a client that asked for progress hears that its call still waits.
+    #: The time between two notices to a client that asked for progress, while its call is pending.
     tick_s: float = 5.0
 
     def one_request(self, client: str, left_s: float, rounds: int | None) -> float:
-        """Return how long one request of that client waits, where a person has `left_s` to answer.
+        """Return how long one request of that client waits if a person has `left_s` to answer.
 
-        `rounds` is how many such requests there will be, this one among them; None where there is no other.
+        `rounds` is the number of requests that are left, including this one. None means that this is the only request.
         """
         longest = self.known_s.get(client, self.unknown_s)
         if rounds is None:
@@ -48,14 +48,14 @@ class WaitTimes:
 
 
 def state_of(ref: str, leg: int) -> str | None:
-    """Return what a client brings with its next round after `leg` rounds; None where no round is left."""
+    """Return the state that a client sends with its next round after `leg` rounds, or None if no round is left."""
     return f"1.{ref}.{leg + 1}" if leg + 1 < LEGS else None
 
 
 def returning(state: str) -> tuple[str, int] | None:
-    """Return ref and round of what a client brings back; None for anything else.
+    """Return ref and round of a state that a client sends back, or None for any other text.
 
-    Nothing in it is trusted: whoever brings it must be who asked for the call, and must name the same arguments.
+    Nothing in it is trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """
     found = _STATE.fullmatch(state)
     return (found["ref"], int(found["leg"])) if found else None

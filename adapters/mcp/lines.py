@@ -1,6 +1,6 @@
-"""The gateway on a Unix socket of its own, as lines with a JSON-RPC message each: what the relay speaks.
+"""The gateway on a Unix socket of its own. Each line is a JSON-RPC message; the relay speaks this protocol.
 
-The first line comes from the service: `{"ok": true}`, or why it doesn't speak with this peer.
+The service sends the first line: `{"ok": true}`, or the reason why it refuses this peer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from adapters.mcp.callers import Caller
     from adapters.mcp.gateway import Gateway
 
-    #: Tells the caller by the user and process id of a peer. Raises SaysoError for one who may not speak here.
+    #: Returns the caller for the user id and process id of a peer. Raises SaysoError if the peer may not connect.
     Admit = Callable[[int, int], Awaitable[Caller]]
 
 _CREDENTIALS = struct.Struct("3i")
@@ -31,7 +31,7 @@ _LONGEST_LINE = 8 * 1024 * 1024
 
 
 class _Lines:
-    """A connection as the library's two files of lines."""
+    """A connection, in the form of the two files of lines that the library expects."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class _Lines:
             yield line.decode("utf-8", "replace")
 
     async def _line(self) -> bytes:
-        """The next line; nothing at the end, and for a line that is longer than the socket's limit."""
+        """Return the next line, or nothing at the end of the stream and for a line beyond the limit."""
         try:
             return await self._reader.readline()
         except (ValueError, ConnectionError):
@@ -53,7 +53,7 @@ class _Lines:
         self._writer.write(text.encode("utf-8", "backslashreplace"))
 
     async def flush(self) -> None:
-        """Wait until the other side has room; one that is gone needs none."""
+        """Wait until the peer can take more. If it has left, end the reading side too."""
         try:
             await self._writer.drain()
         except ConnectionError:
@@ -71,7 +71,7 @@ async def serve_lines(
 
 
 class LineServer:
-    """Listens in a runtime folder that is this service's already; a file that lies there is a dead one's."""
+    """Listens on a Unix socket in a runtime folder of this service. It replaces the socket file of a dead process."""
 
     def __init__(self, path: Path, gateway: Gateway, admit: Admit) -> None:
         self.path = path
@@ -81,13 +81,13 @@ class LineServer:
         self._peers: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listen. Raises OSError where the socket can't be made."""
+        """Listen. Raises OSError if the socket can't be made."""
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=_LONGEST_LINE)
         self.path.chmod(0o666)
 
     async def stop(self) -> None:
-        """Stop listening, and end what is open; the calls stay."""
+        """Stop listening, and end open connections. Their calls stay."""
         if self._server is None:
             return
         self._server.close()
@@ -109,7 +109,7 @@ class LineServer:
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Process and user id as the kernel tells them (SO_PEERCRED, unix(7)).
+        # The kernel names process and user (SO_PEERCRED, unix(7)).
         peer: socket.socket = writer.get_extra_info("socket")
         held = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid, uid, _ = _CREDENTIALS.unpack(held)

@@ -1,4 +1,4 @@
-"""What a server answered, in bounds: as the record keeps it, and as the client gets it."""
+"""Limits the size of a server's answer, for the record and for the client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RECORDED, ERROR_RECORDED = 64_000, 2_000
 #: Characters of text, and of base64 (images, sound, files), that a client gets of one result.
 TEXT_SENT, DATA_SENT = 1_000_000, 6_000_000
-#: Characters of structured content that the record keeps where the result says nothing in words.
+#: Characters of structured content that the record keeps if the result contains nothing else.
 _STRUCTURE_RECORDED = 4_000
 _KILO = 1024
 
@@ -27,20 +27,20 @@ Answer = t.CallToolResult | t.ReadResourceResult | t.GetPromptResult
 
 
 class _Room:
-    """What is left of the bounds of one result, and how text is cleaned on its way."""
+    """The rest of the limits of one result, and the function that removes secrets."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self.text, self.data = TEXT_SENT, DATA_SENT
         self._clean = clean
 
     def words(self, text: str) -> str:
-        """Return the text without secrets of ours, cut in the middle to what is left."""
+        """Return the text without our secrets, cut in the middle to the characters that are left."""
         cut = cut_middle(self._clean(_storable(text)), self.text).text
         self.text = max(0, self.text - len(cut))
         return cut
 
     def takes(self, data: str) -> bool:
-        """Whether there is room for that much base64; it is taken then."""
+        """Return whether there is room for this base64 text, and use that room."""
         if len(data) > self.data:
             return False
         self.data -= len(data)
@@ -48,7 +48,7 @@ class _Room:
 
 
 def bounded(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return the answer as a client may get it: bounded, without the server's name and secrets in it."""
+    """Return the answer for a client: within the limits, without the server's name and secrets."""
     room = _Room(clean)
     meta = {key: value for key, value in (answer.meta or {}).items() if key != t.SERVER_INFO_META_KEY} or None
     if isinstance(answer, t.CallToolResult):
@@ -72,7 +72,7 @@ def ran(answer: Answer) -> Ran:
 
 
 def _block(block: Any, room: _Room) -> Any:
-    """One content block, in bounds. Data that doesn't fit becomes a line that says so."""
+    """Return one content block within the limits. Data that doesn't fit becomes a line that says so."""
     if isinstance(block, t.TextContent):
         return block.model_copy(update={"text": room.words(block.text)})
     if isinstance(block, t.ImageContent | t.AudioContent) and not room.takes(block.data):
@@ -91,7 +91,7 @@ def _contents(part: t.TextResourceContents | t.BlobResourceContents, room: _Room
 
 
 def _structure(structure: Any, room: _Room) -> Any:
-    """Structured content as it is if it fits: half of a JSON value is none."""
+    """Return structured content unchanged if it fits, else None: half of a JSON value can't be parsed."""
     if structure is None or len(text := json.dumps(structure)) > room.text:
         return None
     try:
@@ -101,7 +101,7 @@ def _structure(structure: Any, room: _Room) -> Any:
 
 
 def _told(answer: Answer) -> Iterator[str]:
-    """What the answer says, in lines: text as it is, and a line for everything else."""
+    """Return the answer in lines: text unchanged, and a short line for everything else."""
     if isinstance(answer, t.ReadResourceResult):
         for part in answer.contents:
             yield _line(part)
@@ -139,5 +139,5 @@ def _size(data: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """The text with lone surrogates and NUL, which can't be stored, written out."""
+    """Return the text with lone surrogates and NUL escaped, because they can't be stored."""
     return text.encode(errors="backslashreplace").decode().replace("\0", r"\x00")

@@ -1,4 +1,4 @@
-"""How an MCP server is reached, with the secrets that it needs: they stay in this process and in that server."""
+"""The addresses and commands of MCP servers. The secrets of a server stay in this process and in that server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mcp.client._transport import Transport, TransportStreams
 
-#: The shortest secret that is looked for in what a server says; shorter ones would hide common words.
+#: The shortest secret that is masked in a server's texts. Masking shorter ones would hide common words.
 _SHORTEST_SECRET = 8
 _MASKED = "[secret]"
 _CONNECT_S = 30.0
@@ -33,21 +33,21 @@ class Target:
     """
 
     name: str
-    #: The program and its arguments; empty for a server that is reached by `url`.
+    #: The program and its arguments. Empty for a server that is reached by `url`.
     command: Sequence[str] = ()
     url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: The values among `env` and `headers` that nobody may read.
+    #: The values in `env` and `headers` that nobody may read.
     secrets: Sequence[str] = ()
-    #: The folder that the command starts in.
+    #: The folder in which the command starts.
     cwd: str = "/"
-    #: Seconds that the server may take to start and to answer the handshake.
+    #: Seconds within which the server must start and answer the handshake.
     start_s: float = 30.0
 
     @property
     def executor(self) -> str:
-        """The executor's name in the digest of a call: another command or URL under the same name is another one."""
+        """Return the executor's name for digests. It depends on command, URL and folder, not on the name alone."""
         where = json.dumps([list(self.command), self.url, self.cwd])
         return f"mcp:{self.name}:{hashlib.sha256(where.encode()).hexdigest()[:12]}"
 
@@ -59,7 +59,7 @@ class Target:
         return text
 
     def transport(self, kept: Sequence[str], errors: TextIO) -> Transport:
-        """Connect. `kept` is the command as it is to be started; `errors` takes what it writes to stderr."""
+        """Connect. `kept` is the command line to start; `errors` receives what the command writes to stderr."""
         if self.url:
             return _http(self.url, self.headers)
         program, *arguments = kept
@@ -69,7 +69,7 @@ class Target:
 
 @asynccontextmanager
 async def _http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[TransportStreams, None]:
-    # A read may take as long as its call may run: the gate has its own limit for that.
+    # There is no read timeout, because the gate limits how long a call may run.
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
     async with (
         httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as client,

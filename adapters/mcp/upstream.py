@@ -1,4 +1,4 @@
-"""One MCP server behind the gate: started at its first use, again after it died, and stopped with the service."""
+"""One MCP server behind the gate. It starts at its first use, and again after it died; it stops with the service."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds that a list may take, and how many pages are asked for.
+#: Seconds within which a list must arrive, and the most pages that are requested.
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
-#: A caller waits so many seconds for a server that may not be started yet; for more the caller is told so.
+#: A caller waits at most this many seconds for a server that may not be started yet; else it gets an error at once.
 _PATIENT_S = 2.0
 _CHANGES: Mapping[type, ServerEvent] = {
     t.ToolListChangedNotification: ToolsListChanged(),
@@ -44,23 +44,23 @@ _CHANGES: Mapping[type, ServerEvent] = {
 
 
 class UpstreamDown(Exception):
-    """The server can't be reached: it doesn't start, or its time to be tried again hasn't come. Nothing was sent."""
+    """The server can't be reached: it doesn't start, or it is too early for the next try. Nothing was sent."""
 
 
 class Hearing(Protocol):
-    """Who is told what a server says beside its answers."""
+    """Receives what a server sends besides its answers."""
 
     async def changed(self, server: str, event: ServerEvent) -> None:
-        """A list of the server has changed."""
+        """Handle a change of one of the server's lists."""
 
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
-        """The server logged a line."""
+        """Handle a log line of the server."""
 
 
 class Upstream:
-    """Owns the client of one server, in one task: the library's scopes must be left where they were entered.
+    """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
-    `keep` gives the command line that starts the server such that nothing it started outlives it.
+    `keep` returns the command line that starts the server in such a way that no process of it outlives it.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Upstream:
     # -- its life -------------------------------------------------------------------------------------------
 
     async def client(self) -> Client:
-        """Return the client, connected, after a short pause where the server ended recently. Raises UpstreamDown."""
+        """Return the connected client. If the server ended recently, wait a moment first. Raises UpstreamDown."""
         loop = asyncio.get_running_loop()
         if self._task is None or self._task.done():
             pause_s = self._not_before - loop.time()
@@ -98,7 +98,7 @@ class Upstream:
         return await asyncio.shield(ready)
 
     async def stop(self) -> None:
-        """End the server, and what it started."""
+        """Stop the server, and all processes that it started."""
         if self._task is None or self._task.done():
             return
         self._ending.set()
@@ -107,7 +107,7 @@ class Upstream:
         await asyncio.gather(self._task, return_exceptions=True)
 
     def trouble(self) -> str | None:
-        """Why the server didn't start when it was last tried, if so."""
+        """Return why the server didn't start at the last try, or None."""
         return self._why if self._unstarted else None
 
     async def _own(self, ready: asyncio.Future[Client], ending: asyncio.Event, pause_s: float) -> None:
@@ -122,7 +122,7 @@ class Upstream:
                     ready.set_result(client)
                     _log.info("upstream.started", {"server": self.target.name, "protocol": client.protocol_version})
                     await self._until(ending, client)
-        except Exception as error:  # noqa: BLE001 - whatever kept it from starting is told to who wanted it
+        except Exception as error:  # noqa: BLE001 - any failure to start is reported to the callers that wait
             self._failed(ready, error)
         finally:
             if not ready.done():
@@ -130,9 +130,9 @@ class Upstream:
                 ready.exception()
 
     def _client(self, command: Sequence[str], errors: Any) -> Client:
-        # Without a cache: its own copies of lists may be older than what the server would answer. The level asks a
-        # server of the new protocol for its log lines. No callback for elicitation, sampling or roots: what is asked
-        # through them would be answered by whoever sits before the client, not by the people who approve.
+        # There is no cache, because its lists may be older than the server's answer. With the level set, a server of
+        # the new protocol sends its log lines. There are no callbacks for elicitation, sampling or roots: such a
+        # question would be answered by the client's user, and not by the people who approve.
         return Client(
             self.target.transport(command, errors),
             cache=None,
@@ -162,7 +162,7 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set when the server may be started again: soon after its last start, later each time that it ends soon."""
+        """Set the earliest time of the next start. It is soon after the last start, later after several early ends."""
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()
@@ -170,7 +170,7 @@ class Upstream:
         self._why = why
 
     def _drop(self, client: Client) -> None:
-        """Let a client go whose server is gone; the next use starts another."""
+        """Drop a client whose server has died. The next use starts a new one."""
         ready = self._ready
         if self._task is None or ready is None or not ready.done() or ready.exception() or ready.result() is not client:
             return
@@ -179,7 +179,7 @@ class Upstream:
         self._postpone(say("mcp.died_idle", server=self.target.name))
         _log.warning("upstream.died", {"server": self.target.name})
 
-    # -- what is asked of it --------------------------------------------------------------------------------
+    # -- requests to it ----------------------------------------------------------------------------------------
 
     async def request(
         self,
@@ -187,13 +187,13 @@ class Upstream:
         result: type[Any] | TypeAdapter[Any],
         progress: ProgressFnT | None = None,
     ) -> Any:
-        """Send one request. Raises UpstreamDown where nothing was sent, and MCPError.
+        """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
 
-        The error's code is CONNECTION_CLOSED where the server died meanwhile: whether it did its work isn't known.
+        The error's code is CONNECTION_CLOSED if the server died meanwhile: it isn't known whether it did the work.
         """
         client = await self.client()
         try:
-            # Not `call_tool`: that raises after the tool ran where a result doesn't fit the tool's schema.
+            # `call_tool` would raise after the tool ran if the result doesn't fit the tool's schema.
             return await client.session.send_request(request, result, progress_callback=progress)
         except MCPError as error:
             if error.code == t.CONNECTION_CLOSED:
@@ -201,10 +201,10 @@ class Upstream:
             raise
 
     async def fresh(self) -> Mapping[str, Declared]:
-        """List the tools now. Raises UpstreamDown; a server that died while idle was started again before.
+        """List the tools now, and start a server that died while idle. Raises UpstreamDown.
 
-        Callers that come while a list is under way share the next one, so that what each gets was asked for after it
-        came.
+        Callers that arrive while a list is being fetched share the next one. So each caller gets a list that was
+        requested after it arrived.
         """
         if self._next is None:
             self._next = asyncio.create_task(self._list_after(self._current))
@@ -224,13 +224,13 @@ class Upstream:
         return tools
 
     async def pages(self, method: str, key: str) -> list[Any]:
-        """Return all pages of one of the server's lists, nothing where it has no such list. Raises UpstreamDown."""
+        """Return all pages of one of the server's lists, or nothing if it has no such list. Raises UpstreamDown."""
         try:
             return await self._pages(await self.client(), method, key)
         except MCPError as error:
             if error.code != t.CONNECTION_CLOSED:
                 raise UpstreamDown(self._told(error)) from error
-        # It died while nobody used it; nothing but a list was asked of it.
+        # The server died while it was idle. The lost request was only for a list, so it is safe to repeat.
         try:
             return await self._pages(await self.client(), method, key)
         except MCPError as error:
@@ -262,10 +262,10 @@ class Upstream:
     def _told(self, error: MCPError) -> str:
         return say("mcp.down", server=self.target.name, why=one_line(self.target.clean(error.message)))
 
-    # -- what it says by itself -----------------------------------------------------------------------------
+    # -- messages that it sends by itself ----------------------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
-        """Hear of changed lists from a server of the new protocol, which tells only those who ask."""
+        """Subscribe to changed lists of a server of the new protocol, which notifies only subscribers."""
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         with contextlib.suppress(MCPError, ValueError):
@@ -276,7 +276,10 @@ class Upstream:
                     await self._hearing.changed(self.target.name, event)
 
     async def _message(self, message: object) -> None:
-        """Hear of changed lists from a server of the old protocol. Frames of `_listen` come here too."""
+        """Handle a changed list of a server of the old protocol.
+
+        Notices for `_listen` arrive here too, and are ignored.
+        """
         event = _CHANGES.get(type(message))
         ready = self._ready
         connected = ready is not None and ready.done() and not ready.exception()
@@ -285,7 +288,7 @@ class Upstream:
 
 
 def _why(error: BaseException) -> str:
-    """The cause of a failed start in words, without the library's nesting."""
+    """Return the cause of a failed start in words, without the library's nesting."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

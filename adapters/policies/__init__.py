@@ -1,4 +1,4 @@
-"""Where policy documents are kept: named files in a list of folders."""
+"""Reads policy documents, which are named files in a list of folders."""
 
 from adapters.policies.folders import FolderSource, PolicyMissing, PolicyWritable
 

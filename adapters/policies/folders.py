@@ -1,9 +1,10 @@
-"""Named policies in a list of folders: ``production`` is the first ``production.yaml`` (or ``.yml``, ``.json``) found.
+"""Reads named policies from a list of folders: ``production`` is ``production.yaml``, ``.yml`` or ``.json``.
 
-The policies of a tenant lie in a folder of its name inside each.
+The policies of a tenant are in a subfolder with the tenant's name. The first folder of the list that has the document
+wins.
 
-PolicyMissing    no folder has a document of that name, or one has two
-PolicyWritable   someone else could change the document, so it is not read
+PolicyMissing    no folder has a document of that name, or one folder has two
+PolicyWritable   another user could change the document, so it is not read
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MAX_BYTES = 4_000_000
 
 
 class PolicyMissing(LookupError):
-    """There is no document of that name to be used; the message says where was looked."""
+    """There is no usable document of that name. The message names the folders that were searched."""
 
 
 class PolicyWritable(PermissionError):
@@ -29,18 +30,18 @@ class PolicyWritable(PermissionError):
 
 
 class FolderSource:
-    """Reads named documents from folders, the first that has one.
+    """Reads named documents. The first folder that has a document wins.
 
-    A file or folder that is owned by another user than this process's or root, or that its group or others may write
-    to, is refused: whoever can write the policy can approve everything. (A folder with the sticky bit keeps others'
-    hands off the file.)
+    A file or folder is refused if its owner is neither this process's user nor root, or if its group or others may
+    write to it: a user who can write the policy can approve everything. A folder with the sticky bit may be writable,
+    because the bit stops other users from replacing the file.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
 
     def names(self) -> list[str]:
-        """Return the names of the documents that lie in the folders themselves, sorted."""
+        """Return the names of the documents directly in the folders, without those of tenants, sorted."""
         found = (path for folder in self._folders if folder.is_dir() for path in folder.iterdir())
         return sorted({path.stem for path in found if path.suffix in _FORMATS})
 
@@ -48,9 +49,9 @@ class FolderSource:
         """Return the tenant's document of that name.
 
         Raises:
-            LookupError: a name is not one.
-            PolicyMissing: there is none, or there are two in one folder.
-            PolicyWritable: others could change it.
+            LookupError: the tenant or the name is not a valid name.
+            PolicyMissing: there is no such document, or one folder has two.
+            PolicyWritable: another user could change the document.
         """
         check_names(tenant, name)
         folders = [folder / tenant for folder in self._folders]
@@ -64,7 +65,7 @@ class FolderSource:
 
 
 def _read(name: str, path: Path) -> Document:
-    """Read through one open file, so that what was checked is what is read."""
+    """Check and read the document through one open file, so that nobody can exchange it between check and read."""
     _refuse_writable(path.resolve().parent, path.resolve().parent.stat(), sticky=True)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:

@@ -12,7 +12,7 @@ _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"'}
 
 
 class Unreadable(ValueError):
-    """The text is not a configuration that git accepts, or one that git may read in another way than its text says."""
+    """Git refuses the configuration, or git may read it in another way than this parser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Setting:
     #: The text between the first and the last dot of the key; None if there is only one dot.
     subsection: str | None
     name: str
-    #: None for a name without `=`, which git takes for true.
+    #: None for a name without `=`, which git reads as true.
     value: str | None
 
     @property
     def key(self) -> str:
-        """The key as `git config --list` prints it."""
+        """The key in the form that `git config --list` prints."""
         return ".".join(part for part in (self.section, self.subsection, self.name) if part is not None)
 
 
@@ -36,17 +36,17 @@ class Setting:
 def settings(data: bytes) -> tuple[Setting, ...]:
     """Return every variable in the order of the file. Raises Unreadable.
 
-    A NUL byte is unreadable: git ends a key there, so that `[core "fsmonitor<NUL>x"]` would set `core.fsmonitor`.
+    A NUL byte raises Unreadable: git ends a key at it, so `[core "fsmonitor<NUL>x"]` would set `core.fsmonitor`.
     """
     if b"\0" in data:
         raise Unreadable("a NUL byte")
-    # Latin-1 would keep every byte too, but keys are shown to people.
+    # Latin-1 would keep every byte too, but people see the keys.
     text = data.decode("utf-8", errors="surrogateescape").removeprefix(_BOM).replace("\r\n", "\n")
     return tuple(_Reader(text).settings())
 
 
 class _Reader:
-    """One pass over a text, a character at a time; after the end come line feeds."""
+    """Reads a text once, character by character. After the end of the text, every character is a line feed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -84,7 +84,7 @@ class _Reader:
         return self._text[start : self._at].lower()
 
     def _header(self) -> str:
-        """A section, after its `[`: `section]`, `section.subsection]` or `section "subsection"]`."""
+        """Read a section after its `[`: `section]`, `section.subsection]` or `section "subsection"]`."""
         section = ""
         while (char := self._next()) != "]":
             if self._at > len(self._text):
@@ -127,7 +127,7 @@ class _Reader:
         return self._assigned()
 
     def _assigned(self) -> str:
-        """A value, up to the end of its last line. Blanks count inside it and in quotes, not around it."""
+        """Read a value to the end of its last line. Blanks around the value are dropped, except in quotes."""
         value, blanks, quoted = "", "", False
         while (char := self._next()) != "\n":
             if char in _BLANK and not quoted:

@@ -1,17 +1,19 @@
-"""Which git repository a command would use, and whether its files could make a command that only reads run a program.
+"""Finds the git repository that a command would use, and whether the repository's files could make git run a program.
 
-Git runs what a repository's configuration names: `git status` alone may start a file system monitor, a filter for each
-file, a hook and the same in every submodule. Whoever can write one file of a repository could so turn a command that
-nobody needs to be asked about into any other. This module reads those files, as git would find them, and never runs
-git. It knows which keys are harmless; every other key counts as armed, so that a key of a later git does, too.
+Git runs programs that a repository's configuration names. Even `git status` may start a file system monitor, a filter
+for each file, a hook, and the same in every submodule. A policy may allow such a reading command without asking
+anyone. A user who can write one file of the repository could therefore make that command run any program.
 
-The steps are those of gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Where git's own tests of what is a
-repository are finer than ours, the folder counts as armed, because git might go on to another one.
+This module finds and reads the same files as git, and never runs git. It has a list of harmless keys. A repository
+with any other key counts as armed. This includes keys that a later version of git adds.
+
+The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Git's own test of a repository is
+stricter in some cases. In those cases the folder counts as armed, because git might use another repository.
 """
 
 from __future__ import annotations
 
-# Paths stay text: a Path would drop the dots that links must be followed for, and takes ten times as long.
+# Paths are strings here: a Path would drop the dots of `link/..`, and takes ten times as long.
 # ruff: noqa: PTH118, PTH119, PTH120, PTH123
 import os
 import re
@@ -24,7 +26,7 @@ from adapters.policies.gitconfig import Setting, Unreadable, settings
 from hitl.cards.text import one_line
 from hitl.ports import Repository
 
-#: Bytes of a configuration file; one of a person's has a few hundred.
+#: The most bytes of a configuration file. A usual one has a few hundred.
 _MOST_CONFIG = 256 * 1024
 _MOST_INDEX = 32 * 1024 * 1024
 _MOST_POINTER = 4096
@@ -32,16 +34,16 @@ _MOST_SUBMODULES = 100
 _SHOWN = 100
 # validate_headref() in git's path.c.
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
-# Hooks that a command may run that changes no more than the index: githooks(5).
+# The hooks that git may run for a command that changes at most the index: githooks(5).
 _HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc")
-# An entry of the index for a submodule: mode 160000 (gitformat-index(5)).
+# The mode of an index entry for a submodule: 160000 in octal (gitformat-index(5)).
 _GITLINK = b"\x00\x00\xe0\x00"
 _HEADER, _ALIGNED, _MODE_AT, _FLAGS_AT, _NAME_AT = 12, 8, 24, 60, 62
 _WHOLE_NAMES = frozenset({2, 3})
 _EXTENDED = 0x4000
 
 _HARMLESS_SECTIONS = frozenset({"advice", "color", "column"})
-# `*` is any subsection. Each of these keys is data: git runs and reads nothing because of it.
+# `*` is any subsection. Each of these keys is plain data: it makes git run no program and read no other file.
 _HARMLESS = frozenset(
     """
     branch.*.description branch.*.gh-merge-base branch.*.github-pr-owner-number branch.*.merge branch.*.pushremote
@@ -72,24 +74,27 @@ _HARMLESS = frozenset(
     status.renames status.short status.showstash status.showuntrackedfiles
     submodule.*.active submodule.*.branch submodule.*.ignore submodule.*.url submodule.active
     tag.sort user.email user.name user.useconfigonly versionsort.suffix
-    """.split()  # noqa: SIM905 - a list of words is read and kept in order best as text
+    """.split()  # noqa: SIM905 - a long list of words is easiest to read and sort as text
 )
 
 
 class _Armed(Exception):
-    """The first finding; its only argument names it."""
+    """The repository could make git run a program or read elsewhere. The only argument names the first finding."""
 
 
-#: A name, or a name and a password, in front of a host (RFC 3986, section 3.2.1).
+#: The user name, with or without a password, before the host of a URL (RFC 3986, section 3.2.1).
 _SOMEBODY = re.compile(r"://[^/\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A repository: the folder of its files, the repository's own files, and those that all its worktrees share."""
+    """The folders of a repository."""
 
+    #: The folder with the working files.
     root: str
+    #: The folder with git's files for this worktree.
     own: str
+    #: The folder with git's files that all worktrees share. Equal to `own` if there is only one worktree.
     common: str
 
 
@@ -114,7 +119,7 @@ def repository(path: str) -> Repository | None:
 
 
 def _found(at: str) -> _Place | None:
-    """Return the repository of this very folder, or None. Raises _Armed where git might see another one than we do."""
+    """Return the repository whose root is this folder, or None. Raises _Armed if git might find another repository."""
     entry = f"{at}/.git"
     status = _status(entry)
     if status is not None:
@@ -130,13 +135,16 @@ def _found(at: str) -> _Place | None:
 
 
 def _like_repository(folder: str) -> bool:
-    """Whether git could take the folder for a repository. Wider than git's own test."""
+    """Return whether git might accept the folder as a repository. This test accepts more folders than git does."""
     held = {name for name in ("HEAD", "objects", "refs", "commondir") if _there(f"{folder}/{name}")}
     return "HEAD" in held and ({"objects", "refs"} <= held or "commondir" in held)
 
 
 def _pointed(root: str, entry: str) -> _Place:
-    """The repository that a `.git` file names: of a linked worktree or a submodule, which name the folder in return."""
+    """Return the repository that a `.git` file names: a linked worktree's or a submodule's.
+
+    Raises _Armed if that repository doesn't name this folder in return.
+    """
     _refuse_others(entry)
     text = os.fsdecode(_content(entry, ".git", _MOST_POINTER))
     if not text.startswith("gitdir: "):
@@ -162,7 +170,7 @@ def _common(own: str) -> str:
 
 
 def _is_worktree(entry: str, own: str, common: str) -> bool:
-    """Whether the repository's list of linked worktrees has this one: gitrepository-layout(5), `worktrees/<id>`."""
+    """Return whether the repository lists this linked worktree: gitrepository-layout(5), `worktrees/<id>`."""
     if common == own or not _there(f"{own}/gitdir"):
         return False
     text = os.fsdecode(_content(f"{own}/gitdir", "gitdir", _MOST_POINTER)).rstrip("\r\n")
@@ -170,7 +178,7 @@ def _is_worktree(entry: str, own: str, common: str) -> bool:
 
 
 def _is_submodule(root: str, own: str) -> bool:
-    """Whether this is a submodule of a repository further up, which keeps it in its `modules` folder."""
+    """Return whether this is a submodule whose files are in the `.git/modules` of a repository in a parent folder."""
     if not any(setting.key == "core.worktree" for setting in _settings(f"{own}/config", "config")):
         return False
     above = os.path.dirname(root)
@@ -182,7 +190,11 @@ def _is_submodule(root: str, own: str) -> bool:
 
 
 def _examine(place: _Place, seen: list[str] | None = None) -> Sequence[Setting]:
-    """The settings of a repository. Raises _Armed for the first thing that could run a program or read elsewhere."""
+    """Return the settings of a repository, or raise _Armed.
+
+    _Armed names the first setting or file that could make git run a program or read outside the repository. The same
+    check applies to every submodule; `seen` holds the roots that were already examined.
+    """
     seen = [] if seen is None else seen
     seen.append(place.root)
     for folder in (place.root, place.own, place.common):
@@ -207,7 +219,10 @@ def _all_settings(place: _Place) -> Iterator[Setting]:
 
 
 def _names_somebody(place: _Place, configured: Sequence[Setting]) -> bool:
-    """Whether the address of a remote holds a name or password, or remotes are kept in files of their own."""
+    """Return whether a remote's URL may hold a user name or a password.
+
+    True also if git's older `remotes` or `branches` folder has files: their URLs aren't read.
+    """
     for name in ("remotes", "branches"):
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{place.common}/{name}") as entries:
             if any(entries):
@@ -216,7 +231,7 @@ def _names_somebody(place: _Place, configured: Sequence[Setting]) -> bool:
 
 
 def _examine_layout(place: _Place) -> None:
-    """Refuse objects of another repository, and what git's own test of a repository might not accept."""
+    """Raise _Armed for objects borrowed from another repository, and for a layout that git itself might refuse."""
     status = _status(f"{place.own}/HEAD")
     if status is None or not stat.S_ISREG(status.st_mode) or not _HEAD.match(_head(place.own)):
         raise _Armed("HEAD")
@@ -259,7 +274,7 @@ def _settings(path: str, shown: str) -> Iterator[Setting]:
 
 
 def _submodules(place: _Place) -> Iterator[str]:
-    """Yield the paths of the submodules that the index names: `git status` runs git in each that is there."""
+    """Yield the paths of the submodules in the index. `git status` also runs git in each submodule that exists."""
     for path in (f"{place.own}/index", *_shared_indexes(place)):
         status = _status(path)
         if status is None or not status.st_size:
@@ -271,17 +286,18 @@ def _submodules(place: _Place) -> Iterator[str]:
 
 
 def _shared_indexes(place: _Place) -> list[str]:
-    """The files that the index may leave entries to: gitrepository-layout(5), `sharedindex.<SHA-1>`."""
+    """Return the files that may hold further index entries: gitrepository-layout(5), `sharedindex.<SHA-1>`."""
     with suppress(FileNotFoundError), os.scandir(place.own) as entries:
         return [entry.path for entry in entries if entry.name.startswith("sharedindex.")]
     return []
 
 
 def _gitlinks(index: bytes) -> Iterator[str]:
-    """Yield the names of the entries whose mode is a submodule's, found by the bytes of the mode: an index may be long.
+    """Yield the names of the submodule entries of an index.
 
-    Entries of versions 2 and 3 begin at multiples of 8 bytes after the header of 12. Version 4 shortens names, so that
-    a submodule there has no name that we can read.
+    An index may be long, so this searches for the bytes of a submodule's mode instead of reading every entry. Entries
+    of versions 2 and 3 begin at multiples of 8 bytes after the header of 12 bytes. Version 4 shortens names, so the
+    name of a submodule can't be read there. Raises _Armed for a submodule in such an index.
     """
     version = int.from_bytes(index[4:8], "big")
     at = index.find(_GITLINK, _HEADER)
@@ -296,7 +312,7 @@ def _gitlinks(index: bytes) -> Iterator[str]:
 
 
 def _name_start(index: bytes, entry: int) -> int:
-    """Return where the name of an index entry begins."""
+    """Return the position of the name of an index entry."""
     flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
     return entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
 
@@ -319,7 +335,10 @@ def tracked(path: str, most: int) -> tuple[str, ...] | None:
 
 
 def _names(index: bytes, most: int) -> tuple[str, ...] | None:
-    """The names in an index whose entries hold them whole (gitformat-index(5)); None for another one."""
+    """Return the names in an index of version 2 or 3 (gitformat-index(5)), or None.
+
+    None also means that the index is broken or has more than `most` entries.
+    """
     version, count = int.from_bytes(index[4:8], "big"), int.from_bytes(index[8:12], "big")
     if index[:4] != b"DIRC" or version not in _WHOLE_NAMES or count > most:
         return None
@@ -350,7 +369,7 @@ def _examine_submodule(place: _Place, name: str, seen: list[str]) -> None:
 
 
 def _content(path: str, shown: str, most: int) -> bytes:
-    """The bytes of a regular file, not through a link."""
+    """Return the bytes of a regular file of at most `most` bytes. Raises _Armed for a link or a longer file."""
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode):
         raise _Armed(f"{shown} is no file")
@@ -362,14 +381,17 @@ def _content(path: str, shown: str, most: int) -> bytes:
 
 
 def _refuse_others(path: str) -> None:
-    """Refuse what another user could change, as git does (safe.directory in git-config(1))."""
+    """Raise _Armed for a file or folder of another user, as git does (safe.directory in git-config(1))."""
     status = os.lstat(path)
     if status.st_uid != os.geteuid():
         raise _Armed(f"{os.path.basename(path)} belongs to another user (uid {status.st_uid})")
 
 
 def _there(path: str) -> bool:
-    """Whether there is such a name. Raises OSError if that can't be told, which whoever runs git might be able to."""
+    """Return whether a file, folder or link has this name.
+
+    Raises OSError if this process may not look: the user who runs git might be allowed to.
+    """
     return _status(path) is not None
 
 

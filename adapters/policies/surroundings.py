@@ -1,4 +1,4 @@
-"""What conditions on paths and hosts ask of this machine, at the moment of the call."""
+"""Answers what policy conditions ask about this machine's paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class RealPaths:
     """The file system as this process sees it."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
-        """The absolute path after links and dots; None for a loop of links, or what no path can be."""
-        joined = os.path.join(cwd, path)  # noqa: PTH118 - a Path would drop the dots that links must be followed for
+        """Return the absolute path after links and dots, or None for a loop of links or a text that can't be a path."""
+        joined = os.path.join(cwd, path)  # noqa: PTH118 - a Path would drop the dots of `link/..`
         try:
             found = os.path.realpath(joined)
             os.lstat(found)
@@ -29,11 +29,14 @@ class RealPaths:
             return found
         except (OSError, ValueError):
             return None
-        return None if os.path.islink(found) else found  # noqa: PTH114 - a link that is left is a loop
+        return None if os.path.islink(found) else found  # noqa: PTH114 - a link that remains is a loop
 
     def case_insensitive(self, path: str) -> bool:
-        """Whether the nearest name on the way to the path that exists is found in the other case, too."""
-        at = os.path.abspath(path)  # noqa: PTH100 - the text of the path, not where it leads
+        """Return whether the file system at this path ignores upper and lower case.
+
+        The test takes the nearest existing ancestor whose name has letters, and looks for it with the case swapped.
+        """
+        at = os.path.abspath(path)  # noqa: PTH100 - no link may be followed here
         while at != "/":
             folder, name = os.path.split(at)
             swapped = name.swapcase()
@@ -43,26 +46,26 @@ class RealPaths:
         return False
 
     def repository(self, path: str) -> Repository | None:
-        """Return the git repository that git would use from this folder, or None; by reading files, not by git."""
+        """Return the repository that git would use in this folder, or None. Reads its files and doesn't run git."""
         return repository(path)
 
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
-        """Return the paths that the repository of this folder tracks, by its index; None if that can't be told."""
+        """Return the paths in the index of this folder's repository, or None if the index can't be read."""
         return tracked(path, most)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
-        """Return what lies below a folder, as far as `most` entries go; None for what isn't there."""
+        """Return the files below a folder, up to `most` entries, or None if the path doesn't exist."""
         return tree(path, most, deep=deep)
 
 
 class SystemResolver:
-    """The names that this machine can look up, within half a second."""
+    """Looks up host names as this machine does, for at most half a second each."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
 
     def resolve(self, host: str) -> Sequence[str] | None:
-        """Every address of the host; None where nobody told in time."""
+        """Return every address of the host, or None if the lookup fails or takes too long."""
         asked = self._pool.submit(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
         try:
             found = asked.result(_LOOKUP_S)

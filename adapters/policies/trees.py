@@ -1,8 +1,8 @@
-"""What lies below a folder, listed without following a link."""
+"""Lists the files below a folder without following links."""
 
 from __future__ import annotations
 
-# Paths stay text: a Path for each entry takes ten times as long.
+# Paths are strings here: making a Path for each entry takes ten times as long.
 # ruff: noqa: PTH116
 import os
 import stat

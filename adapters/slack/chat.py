@@ -1,4 +1,4 @@
-"""The `Chat` port over slack-sdk: cards, windows and answers out."""
+"""The `Chat` port over slack-sdk: sends cards, windows and answers."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 _REFUSED = 400
-#: So many messages are looked through for who wrote after a card.
+#: At most this many messages are read to find out who wrote after a card.
 _LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SlackPerson:
-    """What Slack says of a person: their team, whether they are a bot, and a confirmed address, if we may know it."""
+    """Slack's record of a person: team, whether they are a bot, and their confirmed address if the app may read it."""
 
     team: str
     bot: bool
@@ -61,10 +61,10 @@ class SlackPerson:
 
 
 class SlackChat:
-    """One app in one workspace or organisation.
+    """The chat of one app in one workspace or organisation.
 
-    `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
-    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit.
+    `stands` is called when a card was posted again, with its call, its route and the new message. `fresh` returns the
+    current call when it is an edit's turn, so that a change during the wait needs no second edit.
     """
 
     def __init__(
@@ -81,24 +81,24 @@ class SlackChat:
         self.threads = Threads()
         self._keys = keys
         self._pace = pace
-        #: The names of people, which the service that this chat is attached to replaces by its own.
+        #: The names of people. The service replaces it with its own when it attaches this chat.
         self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
-        #: The hash of what each message was edited to last.
+        #: The hash of the latest content of each message.
         self._edited: FIFOCache[str, int] = FIFOCache(_KNOWN)
         self._direct: dict[str, str] = {}
-        #: Held while a card is posted on a route.
+        #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
-        #: Since when it is known of a channel whether we are a member of it.
+        #: Whether we are a member of each channel, and when we asked.
         self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
     async def connect(self) -> Me:
-        """Who we are. Raises PlatformError."""
+        """Return our workspace and user id. Raises PlatformError."""
         async with explained():
             found = await self.client.auth_test()
             self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
@@ -106,38 +106,41 @@ class SlackChat:
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """The ref that the latest message there is about, of anyone but the author of the one named."""
+        """Return the ref that the latest message in `place` before the message `before` is about, or None.
+
+        Messages by the author of `before` don't count.
+        """
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
 
     def link(self, route: str, message: str) -> str:
-        """The address of a message, as `chat.getPermalink` makes it."""
+        """Return the address of a message, in the form of `chat.getPermalink`."""
         channel, _, ts = message.partition(":")
         _, _, thread = parse_place(route)
         below = f"?thread_ts={thread}&cid={channel}" if thread else ""
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def learn_move(self, old: str, new: str) -> None:
-        """Slack renames no conversation."""
+        """Do nothing: Slack renames no conversation."""
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card; the message's id among all chats."""
+        """Post the card. Return the message's id among all chats."""
         await self._look_at(route)
         async with self._lock(route):
             return await self._send(route, self._card(route, call), about=call.ref)
 
     async def posted(self, conversation: str) -> None:
-        """Wait until no card is on its way to that chat: whoever sends one knows then what became of it."""
+        """Wait until no card is being sent to that channel, so that the message of each card is on record."""
         for route, lock in list(self._posting.items()):
             if channel_of(route) == channel_of(conversation):
                 async with lock:
                     pass
 
     def person_in(self, channel: str) -> str | None:
-        """Whose direct channel that is, of those that we wrote to."""
+        """Return the person whose direct channel this is, or None if we haven't written to them."""
         return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
+        """Edit the card to the call's present state. If that fails, post a new card, or an ended call's outcome."""
         if self._edited.get(message) == _hash(self._card(route, call)):
             return
         self._pace.edit_now(refresh=call.state is State.AWAITING)
@@ -148,7 +151,7 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
+        """Edit a duplicate card: it says that another card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         if self._edited.get(message) != _hash(shown):
@@ -156,7 +159,7 @@ class SlackChat:
             await self._edit(message, shown)
 
     async def _edit(self, message: str, shown: Message) -> bool:
-        """Whether the message could be edited. Raises PlatformError for what may pass."""
+        """Edit a message. Return whether Slack accepted the edit. Raises PlatformError for errors that may pass."""
         channel, _, ts = message.partition(":")
         try:
             async with explained():
@@ -181,12 +184,12 @@ class SlackChat:
                 await self._stands(call.ref, route, message)
 
     async def notify(self, route: str, call: Call) -> None:
-        """Tell the conversation that asked how its call ended, and whoever asked that it is for them."""
+        """Notify the conversation that asked how its call ended, with a mention of the requester."""
         told = notice_message(call, self._users((call.requester,)), self._wording(route))
         await self._send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """A sentence of ours; Slack's messages answer no other one."""
+        """Send a sentence of ours. Slack has no replies to single messages, so `answers` is ignored."""
         del answers
         await self._send(route, plain_message(text, wording=self._wording(route)), about=about)
 
@@ -200,7 +203,10 @@ class SlackChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask the one who pressed why, in a window; where it comes too late for one, say how else to tell."""
+        """Ask the person who pressed for a reason, in a window.
+
+        If the window can't open, say how to give the reason by a command.
+        """
         del answers
         alone, wording = Alone.unpack(str(press)), self.names.people.wording(route, person)
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
@@ -214,7 +220,7 @@ class SlackChat:
             )
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """A text whole, page by page: to the one who pressed alone, or where there was no press, to all."""
+        """Show a long text page by page: in a window for the person who pressed, or to everybody without a press."""
         del name
         if press is None:
             await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
@@ -234,9 +240,9 @@ class SlackChat:
             await self._whisper(alone, page_message(about, text, alone.page, wording))
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Tell one person alone: where they are, else in private; on their Home tab, if they opened it.
+        """Answer one person alone: where they acted or in their direct channel, or on the Home tab if they opened it.
 
-        If that can't be done, there is nobody to tell.
+        If every way fails, the answer is dropped and the log says so.
         """
         del alert
         alone = Alone.unpack(press)
@@ -263,9 +269,9 @@ class SlackChat:
         return known
 
     async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
-        """Time stamps and authors of all messages of a place from that one on, oldest first, as Slack keeps them.
+        """Return time stamps and authors of the messages in a place, from the given message on, oldest first.
 
-        None at all where that message is gone, or where they are too many. Raises PlatformError.
+        Returns nothing if that message no longer exists, or if there are too many messages. Raises PlatformError.
         """
         _, _, thread = _parsed(place)
         channel, _, ts = message.partition(":")
@@ -311,10 +317,10 @@ class SlackChat:
         return self.names.people.wording(here, person)
 
     async def _look_at(self, route: str) -> None:
-        """Learn whether we are a member of a channel that a route names, for ten minutes.
+        """Learn whether we are a member of the channel that a route names. The answer is kept for ten minutes.
 
-        Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no words and
-        reactions of them. In a thread we were spoken with, and a private conversation is ours.
+        Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no messages or
+        reactions from them. Threads and direct conversations aren't checked: Slack sends us their messages.
         """
         _, place, thread = _parsed(route)
         now = asyncio.get_running_loop().time()
@@ -324,7 +330,7 @@ class SlackChat:
         self._member[route] = (now, await self._is_member(place))
 
     async def _is_member(self, channel: str) -> bool:
-        """As far as Slack says: a card doesn't wait for it."""
+        """Return whether we are a member, or True if Slack doesn't answer: a card doesn't wait for this."""
         try:
             async with explained():
                 found = promised(await self.client.conversations_info(channel=channel), "channel")
@@ -333,12 +339,12 @@ class SlackChat:
         return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
-        """The user ids on Slack of those principals, each once."""
+        """Return the Slack user ids of those principals, each once."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 
     async def _send(self, route: str, message: Message, *, about: str | None) -> str:
-        """Post to where a conversation is: to its channel where the thread is gone."""
+        """Post to a route. If its thread no longer exists, post to its channel."""
         team, place, thread = _parsed(route)
         try:
             channel = await self._channel(place)
@@ -346,7 +352,8 @@ class SlackChat:
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         except PlatformError as error:
-            # A person can end a conversation with us at any moment, and must bring nothing about by it.
+            # Anybody can close their direct conversation with us at any time. So that alone never makes a card
+            # undeliverable.
             error.lost = error.lost and not (place.startswith(_PEOPLE) and str(error) in GONE)
             raise
         self.threads.wrote(place_of(team, place, thread), ts, about)
@@ -373,7 +380,7 @@ class SlackChat:
             raise
 
     async def _channel(self, place: str) -> str:
-        """The channel itself, or a person's direct one."""
+        """Return the channel of a place: the channel itself, or a person's direct channel."""
         if not place.startswith(_PEOPLE):
             return place
         if place not in self._direct:
@@ -383,7 +390,7 @@ class SlackChat:
         return self._direct[place]
 
     async def _whisper(self, alone: Alone, message: Message) -> None:
-        """To one person in a channel; where we are no member, by the address that came with what they did."""
+        """Tell one person in a channel; if we are no member, use the address that came with their press or command."""
         try:
             async with explained():
                 sent = await self.client.chat_postEphemeral(
@@ -396,13 +403,13 @@ class SlackChat:
             await self._by_url(alone.url, message)
 
     async def _on_home(self, alone: Alone, message: Message) -> None:
-        """On the page that the app has for each person."""
+        """Show the message on the person's Home tab."""
         async with explained():
             view = {"type": "home", "blocks": list(message.blocks)}
             promised(await self.client.views_publish(user_id=alone.user, view=view), "view")
 
     async def _in_private(self, alone: Alone, message: Message) -> None:
-        """In their direct conversation with us, where it is the latest word then, about no card there."""
+        """Tell a person in their direct channel. It is then the latest message there, and about no card."""
         await self._send(place_of(self._team, alone.user), message, about=None)
 
     async def _by_url(self, url: str, message: Message) -> None:
@@ -415,7 +422,7 @@ class SlackChat:
 
 
 def _says_no(body: str) -> bool:
-    """Whether the answer is a method's no. To what it takes an address answers with any text."""
+    """Return whether the answer is a method's refusal. A `response_url` answers an accepted message with any text."""
     try:
         said = json.loads(body)
     except ValueError:
@@ -434,7 +441,7 @@ def _who(user: dict[str, Any]) -> SlackPerson:
 
 
 def _user_of(identity: str) -> str:
-    """The user id in an identity of Slack's, '' in any other."""
+    """Return the user id in a Slack identity, '' for any other identity."""
     try:
         _, user, thread = parse_place(identity)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The questions of `sayso doctor` and `make deploy-slack` to Slack: token, scopes, how events come in, who is there.
+"""The checks of `sayso doctor` and `make deploy-slack` for Slack: token, scopes, events, channels and people.
 
-A bot can't change its app's settings: what is missing there is named, with the page that mends it.
+A bot can't change its app's settings, so a check names what is missing and how to mend it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
     """Check everything that cards and answers on Slack depend on, as far as Slack tells.
 
-    `port` is the port of our HTTP server, None without a server. Raises SettingsError.
+    `port` is the port of our HTTP server, or None without a server. Raises SettingsError.
     """
     client = make_client(settings)
     try:

@@ -1,14 +1,14 @@
-"""Recorded events through Bolt's own dispatcher: `AsyncApp.async_dispatch` and its listeners.
+"""Hands recorded events to Bolt's own dispatcher: `AsyncApp.async_dispatch` and its listeners.
 
-Two apps share the client. The first has our listeners, the second those of the operator, if there are any. Bolt runs
-only the first listener that matches, so one app for both would let an operator's listener replace ours. Each event goes
-to ours first.
+Two apps share the client. The first has our listeners, the second has the operator's listeners, if there are any. Bolt
+runs only the first listener that matches, so with one app for both an operator's listener could replace ours. Each
+event goes to our app first.
 
-Slack got its acknowledgement before, so `ack()` here reaches nobody; Bolt still wants it called. With
+Slack has its acknowledgement already, so `ack()` here reaches nobody. Bolt still requires the call. With
 `process_before_response` the dispatch waits for the listener; otherwise Bolt returns at the acknowledgement and runs
-the listener in a task that nobody awaits. Bolt answers a failed listener with a status of 500, and an event without a
+the listener in a task that nobody awaits. Bolt answers a failed listener with status 500, and an event without a
 listener with 404. Both must come back to the inbox: an error handler keeps each exception, and `dispatch` raises the
-first one.
+first of them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Register
 
-    #: Reads a body of one kind. Returns None if the body says nothing to us.
+    #: Reads a body of one kind. Returns None if nothing in the body concerns us.
     Translate: TypeAlias = Callable[[Mapping[str, Any], Me], Heard | None]
-    #: Does what a body says, once it is read.
+    #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events that we read. Messages of any sub-type come as `message`; the translator leaves out what nobody said.
+#: The events that we read. Messages of any sub-type arrive as `message`; the translator skips those that no person
+#: wrote.
 EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened")
 COMMAND = "/sayso"
 _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
@@ -51,7 +52,7 @@ _RUN = "sayso"
 
 @dataclass(slots=True)
 class _Run:
-    """One event on its way through an app."""
+    """One event on its way through an app, and what the listeners did with it."""
 
     hear: HearBody
     taken: bool = True
@@ -70,19 +71,19 @@ class Dispatcher:
 
     @property
     def has_others(self) -> bool:
-        """Whether an operator registered listeners."""
+        """Return whether an operator registered listeners."""
         return len(self._apps) > 1
 
     def start(self, me: Me) -> None:
-        """Tell the listeners who we are."""
+        """Tell the listeners which workspace and which user we are."""
         if self._me is None:
             self._listen(self._apps[0], me)
         self._me = me
 
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
-        """Hand an event to our listeners, then to the operator's. Return whether one of the operator's took it.
+        """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
 
-        Raises what they raised, or Untaken.
+        Raises the first exception of a listener, or Untaken if no listener took the event.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):
@@ -90,7 +91,7 @@ class Dispatcher:
         return any(theirs)
 
     async def _run(self, app: AsyncApp, body: dict[str, Any], hear: HearBody) -> bool:
-        """Hand an event to one app. Return whether a listener took it. Raises what the listener raised."""
+        """Hand an event to one app. Return whether a listener took it. Raises the listener's exception."""
         run = _Run(hear)
         await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body, context={_RUN: run}))
         if run.raised:
@@ -98,10 +99,10 @@ class Dispatcher:
         return run.taken
 
     def _app(self, *, ours: bool) -> AsyncApp:
-        """An app that only dispatches. Ours reads our own messages, too: they tell which cards are there."""
+        """Return an app that only dispatches. Ours also reads our own messages, because they show which cards exist."""
 
         async def authorize() -> AuthorizeResult:
-            """Everything is for the one workspace or organisation in which we are installed."""
+            """Return the authorization of the one workspace or organisation in which the app is installed."""
             me, token = self._me or Me("", ""), self._client.token
             return AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=token)
 

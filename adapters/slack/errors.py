@@ -1,4 +1,4 @@
-"""Every way in which Slack says no, or something else answers in its place, as the port's one error."""
+"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError, the port's one error."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
 TOO_MANY = 429
-#: Slack asks for a minute at most, as a rule. Nobody can make us silent for longer than this.
+#: The longest pause, in seconds, that is honoured. Slack usually asks for a minute at most.
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
-#: Errors that may pass by themselves (the methods' pages, "Errors"); any other stays until somebody acts.
+#: Errors that may pass by themselves (the methods' pages, "Errors"). Other errors last until somebody acts.
 _PASSING = frozenset(
     {
         "ratelimited",
@@ -30,9 +30,9 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: Nothing can be sent to that conversation, whatever it says (chat.postMessage, errors).
+#: No message can be sent to that conversation (chat.postMessage, errors).
 GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "restricted_action"})
-#: Nor to any other.
+#: No message can be sent to any conversation.
 _SHUT_OUT = frozenset(
     {
         "access_denied",
@@ -51,18 +51,18 @@ _SHUT_OUT = frozenset(
     }
 )
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
-#: What comes of an answer that is none of Slack's: slack-sdk looks into whatever came as into a JSON object.
+#: The exceptions that slack-sdk raises when an answer isn't Slack's: it reads any answer as a JSON object.
 STRANGE = (LookupError, TypeError, ValueError, AttributeError)
 ELSE = "something else answers in Slack's place"
 
 
 class AstrayError(PlatformError):
-    """The thread is gone."""
+    """The thread no longer exists."""
 
 
 @asynccontextmanager
 async def explained() -> AsyncIterator[None]:
-    """Slack's errors as the port's: which may pass, and when."""
+    """Raise Slack's errors as PlatformError, which says whether the error may pass and when to retry."""
     try:
         yield
     except SlackApiError as error:
@@ -74,9 +74,9 @@ async def explained() -> AsyncIterator[None]:
 
 
 def promised(answer: Any, name: str) -> Any:
-    """What an answer holds under a name that its method's page promises. Raises LookupError where it holds nothing.
+    """Return the field that the method's page promises. Raises LookupError if the field is missing or empty.
 
-    Slack says `ok` to nothing without it; whatever else says so did not do what was asked.
+    Slack never says `ok` without this field. If it is missing, something else answered and nothing was done.
     """
     found = answer.get(name)
     if not found:
@@ -85,15 +85,15 @@ def promised(answer: Any, name: str) -> Any:
 
 
 def error_code(error: SlackApiError) -> str:
-    """The code by which Slack refused, '' where something else answered."""
+    """Return Slack's error code, or '' if something else answered."""
     data = getattr(error.response, "data", None)
     return str(data.get("error") or "") if isinstance(data, dict) else ""
 
 
 def pause_of(headers: Mapping[str, Any]) -> float | None:
-    """For how many seconds Slack wants to be left alone, if it says so ("Rate limits": `Retry-After`, whole seconds).
+    """Return the pause in seconds that Slack asks for, or None ("Rate limits": `Retry-After`, whole seconds).
 
-    Whoever answers in Slack's place may say anything: what is no number of seconds (`inf`, a date) is no pause.
+    Something else may answer in Slack's place, so a value that isn't a whole number (`inf`, a date) is no pause.
     """
     said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
     first = str(said[0] if isinstance(said, list) and said else said)

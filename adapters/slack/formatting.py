@@ -1,8 +1,8 @@
-"""What people see of a Slack message, with its formatted stretches: from its rich text, else from its mrkdwn.
+"""Reads a Slack message as people see it, with its formatted spans: from its rich text, else from its mrkdwn.
 
-Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text
-block"), and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so
-they win. Neither the label of a link or of a date, nor code, is the person's own yes.
+Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text block"),
+and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so they take
+precedence. The label of a link or a date, and code, never count as the person's own yes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hitl.replies import Span, SpanKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: Slack's names of the emoji that an answer may be; the reader knows the characters.
+#: Slack's names of the emoji that can be an answer, and their characters, which the reply reader knows.
 EMOJI = {
     "+1": "👍",
     "thumbsup": "👍",
@@ -38,21 +38,21 @@ _MARKUP = r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>"
 _LITERAL = re.compile(_MARKUP)
 _MRKDWN = re.compile(r"```(?P<pre>.+?)```|`(?P<code>[^`\n]+)`|~(?P<struck>(?=\S)[^~\n]*(?<=\S))~|" + _MARKUP, re.DOTALL)
 _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK}
-#: A line of a quotation, or all that follows `>>>`.
+#: A quoted line, or everything after `>>>`.
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
-#: Our own name where Slack tells our id alone: the reader knows that it is no other person's.
+#: Our name, for a mention that carries only our user id. The reply reader knows that it names no other person.
 _OUR_NAME = "sayso"
-#: What may follow our own name at the end of a text.
+#: Characters that may follow our name at the end of a text.
 _AFTER_WORDS = " .!\n"
-#: What may follow our own name in front.
+#: Characters that may follow our name at the start of a text.
 _AFTER_NAME = re.compile(r"(?:[,:](?=\s))?\s*")
 _STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
 _BLOCKS = {"rich_text_quote": SpanKind.QUOTE, "rich_text_preformatted": SpanKind.CODE}
-#: Elements that mention people, and the field that says whom.
+#: Elements that mention people, and the field that holds the id.
 _MENTIONS = {"user": "user_id", "usergroup": "usergroup_id", "team": "team_id", "broadcast": "range"}
-#: Elements whose text Slack, another page, or nobody wrote, and the fields that say what is shown, the best first.
+#: Elements that aren't the sender's own words, and the fields that hold their visible text, the best first.
 _LINKED: Mapping[str, Sequence[str]] = {
     "link": ("text", "url"),
     "date": ("fallback", "format"),
@@ -61,14 +61,14 @@ _LINKED: Mapping[str, Sequence[str]] = {
 
 
 class FormattedText(NamedTuple):
-    """A text as people see it, and its formatted stretches."""
+    """A text as people see it, and its formatted spans."""
 
     text: str
     spans: tuple[Span, ...]
 
 
 def shown(event: Mapping[str, Any], me: str) -> FormattedText:
-    """Return what a person's message says, without our own name (`me` is our user id) at either end."""
+    """Return the text of a person's message, without our name (`me` is our user id) at either end."""
     blocks = event.get("blocks")
     if isinstance(blocks, list) and blocks:
         return _of_blocks(blocks, me)
@@ -76,9 +76,10 @@ def shown(event: Mapping[str, Any], me: str) -> FormattedText:
 
 
 def plain(text: str) -> str:
-    """Return a command's text as it was typed: mentions and links as people see them, escapes as characters.
+    """Return a command's text as people see it: mentions and links by their labels, escapes as characters.
 
-    So is an emoji with which it begins, and which may be all of an answer; elsewhere a name between colons is text.
+    An emoji at the start becomes a character too, because it can be the whole answer. Elsewhere a name between colons
+    stays text.
     """
     page = _Page("")
     _render(page, text, _LITERAL)
@@ -87,27 +88,27 @@ def plain(text: str) -> str:
 
 @dataclass(slots=True)
 class _Page:
-    """A text as it grows."""
+    """A text that is being built from its parts."""
 
     me: str
     text: str = ""
     spans: list[Span] = field(default_factory=list)
-    #: Where our own name stands.
+    #: The positions of our name.
     ours: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str, kind: SpanKind | None = None) -> None:
-        """Add a stretch."""
+        """Add text, as a span of that kind if one is given."""
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
-        """Add what `write` adds, as one stretch of that kind."""
+        """Add the text that `write` adds, as one span of that kind."""
         start = len(self.text)
         write()
         if kind is not None:
             self.spans.append(Span(start, len(self.text), kind))
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
-        """Add a mention. Ours addresses nobody else, so it is no formatted stretch."""
+        """Add a mention. A mention of us is no formatted span, because it addresses nobody else."""
         start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
         self.write(name if name.startswith(sign) else f"{sign}{name}")
         if who == self.me:
@@ -116,7 +117,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """The text without our own name at either end: it says whom the text is for, not what."""
+        """Return the text without our name at either end. The name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
@@ -130,13 +131,13 @@ class _Page:
 
 
 def _after_name(text: str, end: int) -> int:
-    """The place at which the words begin behind our own name in front."""
+    """Return the position of the first word after our name at the start."""
     found = _AFTER_NAME.match(text, end)
     return found.end() if found else end
 
 
 def _replaced(whole: FormattedText, start: int, end: int, new: str) -> FormattedText:
-    """Return the text with other characters from `start` to `end`, and the spans where they are then."""
+    """Return the text with the characters from `start` to `end` replaced, and its spans moved accordingly."""
     longer = len(new) - (end - start)
 
     def moved(index: int) -> int:
@@ -168,7 +169,7 @@ def _render(page: _Page, raw: str, pattern: re.Pattern[str]) -> None:
 
 
 def _render_one(page: _Page, found: re.Match[str], pattern: re.Pattern[str]) -> None:
-    """Add a stretch between signs, which may hold other ones, or a mention or link."""
+    """Add formatted text, which may contain other formatting, or a mention, or a link."""
     kind = _INNER.get(str(found.lastgroup))
     if kind is not None:
         inner = found[str(found.lastgroup)]
@@ -186,7 +187,7 @@ def _unescaped(text: str) -> str:
 
 
 def _signed(whole: FormattedText) -> FormattedText:
-    """Return the text with the emoji in front, which may be all of an answer, as a character."""
+    """Return the text with an emoji at its start as a character, because the emoji can be the whole answer."""
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
@@ -196,7 +197,7 @@ def _signed(whole: FormattedText) -> FormattedText:
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
-    """The text of rich text. People can't type any other block, so one is shown as a name that decides nothing."""
+    """Read rich text. People can't type any other block, so another block becomes its name, marked as a link."""
     page = _Page(me)
     for block in blocks:
         if _type(block) != "rich_text":
@@ -208,7 +209,7 @@ def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
 
 
 def _part(page: _Page, part: Mapping[str, Any], lead: str = "") -> None:
-    """Add a section, a quotation, code, or a list item by item; each begins on a line of its own."""
+    """Add a section, a quotation, code, or the items of a list. Each begins on its own line."""
     if _type(part) == "rich_text_list":
         for item in _elements(part):
             _part(page, item, "• ")
@@ -230,7 +231,7 @@ def _inline(page: _Page, elements: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _element(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add one element. One that Slack will think of some day isn't the person's own words."""
+    """Add one element. An element of an unknown type doesn't count as the person's own words."""
     kind = _type(element)
     if kind in {"text", "color"}:
         page.write(str(element.get("text") or element.get("value") or ""))
@@ -244,14 +245,14 @@ def _element(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add an emoji. One without a character is a workspace's own picture, whatever its name says."""
+    """Add an emoji. An emoji without a character is a workspace's own picture, and decides nothing by its name."""
     name = str(element.get("name") or "").partition("::")[0]
     sign = EMOJI.get(name) or _characters(str(element.get("unicode") or ""))
     page.write(sign or f":{name}:", None if sign else SpanKind.LINK)
 
 
 def _characters(code: str) -> str:
-    """The characters of `1f44d-1f3fb`; '' for anything else."""
+    """Return the characters of `1f44d-1f3fb`, or '' if it isn't a list of code points."""
     try:
         return "".join(chr(int(part, 16)) for part in code.split("-"))
     except (ValueError, OverflowError):

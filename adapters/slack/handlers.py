@@ -1,7 +1,7 @@
-"""What Slack sends as neutral events: translators, nothing more.
+"""Translates Slack's events into neutral events, and does nothing else.
 
-Who may decide is never judged here; what can't be anyone's decision is left out or named here, because only the
-platform's own fields tell: bots, ourselves, edited and deleted messages, broadcast copies, unfurls.
+These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
+because only Slack's own fields identify them: bots, ourselves, edited and deleted messages, broadcast copies, unfurls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Message sub-types that a person sends; whatever else has one is told by Slack, by bots, or about another message.
+#: Message sub-types that a person sends. Other sub-types come from Slack, from bots, or report a changed message.
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
@@ -35,7 +35,7 @@ _TONE = re.compile(r"::skin-tone-[1-6]$")
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """Where we are installed (a workspace's id, or an organisation's) and our own user id."""
+    """The workspace or organisation in which we are installed (its id), and our own user id."""
 
     team: str
     user: str
@@ -43,10 +43,11 @@ class Me:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """How to reach one person alone, and what they can be shown: `trigger` opens a window within three seconds.
+    """The ways to reach one person alone, and the things that they can be shown.
 
-    `view` is the window that an action came from, `page` the page of it that is wanted; `url` takes answers where
-    we are no member. `home` says that they look at our Home tab.
+    `trigger` opens a window within three seconds. `view` is the window in which the person acted, `page` the page that
+    they asked for; `url` takes answers in channels that we aren't a member of. `home` says that they are looking at our
+    Home tab.
     """
 
     user: str
@@ -59,18 +60,18 @@ class Alone:
     home: bool = False
 
     def pack(self) -> str:
-        """As it stands in `Heard.press`."""
+        """Return the text for `Heard.press`."""
         return packed({name: value for name, value in asdict(self).items() if value})
 
     @classmethod
     def unpack(cls, text: str) -> Self:
-        """Raises ValueError or TypeError for anything else."""
+        """Read the text of `pack`. Raises ValueError or TypeError for any other text."""
         return cls(**json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a window remembers: which call it is about, where its card stands, and what was asked for."""
+    """The data that a window remembers: its call, the place of the card, and which verb was pressed."""
 
     ref: str
     place: str
@@ -79,17 +80,20 @@ class Kept:
     verb: str = ""
 
     def pack(self) -> str:
-        """As it stands in `private_metadata`."""
+        """Return the text for `private_metadata`."""
         return packed(asdict(self))
 
     @classmethod
     def unpack(cls, text: str) -> Self:
-        """Raises ValueError or TypeError for anything else."""
+        """Read the text of `pack`. Raises ValueError or TypeError for any other text."""
         return cls(**json.loads(text))
 
 
 def read(raw: bytes) -> dict[str, Any]:
-    """What Slack sent, whichever way: JSON, a form around JSON, or a command's form. Raises ValueError, LookupError."""
+    """Read what Slack sent: JSON, a form with JSON in it, or a command's form.
+
+    Raises ValueError, LookupError or TypeError if Slack can't have sent it.
+    """
     try:
         if raw.lstrip()[:1] == b"{":
             found = json.loads(raw)
@@ -104,10 +108,11 @@ def read(raw: bytes) -> dict[str, Any]:
 
 
 def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
-    """The id of what was sent, and the lane in which it is handled in order. Raises LookupError for an event without.
+    """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
-    A message that mentions us is sent twice, as itself and as a mention, and both are the message. Lanes are
-    channels, and in them each person's presses and commands, which name their call and wait for nobody's talk.
+    Slack sends a message that mentions us twice, as a message and as a mention. Both get the id of the message. A lane
+    is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call, and
+    needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
     if not event:
@@ -123,7 +128,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Channel, thread ('' for the channel itself) and author of a new message, whoever wrote it; None for others."""
+    """Return channel, thread ('' for the channel itself) and author of a new message; None for other events."""
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
@@ -131,14 +136,14 @@ def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
 
 
 def writer_of(message: Mapping[str, Any]) -> str:
-    """The person who wrote a message, or the bot."""
+    """Return the id of the person or bot that wrote a message."""
     return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
-    """Whether people of other workspaces may have done it: then the team in it needn't be theirs.
+    """Return whether a member of another workspace may have caused the event, so that its team may not be theirs.
 
-    So in channels that other organisations are in, and anywhere in an organisation of many workspaces.
+    This is so in channels shared with other organisations, and everywhere in an organisation of several workspaces.
     """
     grants = body.get("authorizations") or ()
     return bool(
@@ -149,9 +154,9 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """Read a message, a mention, a reaction or a look at our Home tab.
+    """Read a message, a mention, a reaction or the opening of our Home tab.
 
-    As all translators here, raises LookupError, TypeError or ValueError for what Slack doesn't send.
+    Like all translators here, raises LookupError, TypeError or ValueError if Slack can't have sent the event.
     """
     event = _fields(body.get("event"))
     if event.get("type") == "reaction_added":
@@ -164,7 +169,10 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
-    """A card of ours as it comes back to us; in a direct conversation the place names the channel, not the person."""
+    """Read a card of ours that Slack sends back.
+
+    In a direct conversation its place contains the id of the channel, and not of the person.
+    """
     elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
     data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") == APPROVE), None)
     if not isinstance(data, str):
@@ -179,7 +187,7 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
-    """Opening the Home tab is the command that lists what is pending, given in private and answered on the tab."""
+    """Read the opening of the Home tab as the command `pending`, given in private and answered on the tab."""
     if event.get("tab") != "home":
         return None
     user = str(event["user"])
@@ -193,7 +201,7 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
 
 
 def _is_message(event: Mapping[str, Any]) -> bool:
-    """Whether it is something that a person may have said; unlike what tells of a change to another message."""
+    """Return whether a person may have written this as a new message. A notice of a change is no new message."""
     return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
 
 
@@ -225,7 +233,10 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
-    """Why a message can't be anybody's decision, if so. A fetched message may have been edited since it was sent."""
+    """Return why a message can't be anybody's decision, or None.
+
+    A message that was fetched from the history may have been edited since it was sent.
+    """
     if _UNKNOWN in identity:
         return "chat.stranger"
     if event.get("subtype") == _BROADCAST:
@@ -263,7 +274,7 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
-    """Who pressed, and where: on a message, or in a window that remembers where it was opened."""
+    """Return who pressed and where: on a message, or in a window, which remembers where it was opened."""
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
         kept = Kept.unpack(view["private_metadata"])
@@ -281,7 +292,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
 
 
 def explained(body: Mapping[str, Any], me: Me) -> Explained:
-    """Read what came from the window that asks for a reason."""
+    """Read the answer from the window that asks for a reason."""
     del me
     view = body["view"]
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
@@ -296,7 +307,7 @@ def explained(body: Mapping[str, Any], me: Me) -> Explained:
 
 
 def commanded(body: Mapping[str, Any], me: Me) -> Command:
-    """Read `/sayso WORD ...`. A command can't be given in a thread, and stands for all of its channel's."""
+    """Read `/sayso WORD ...`. Slack has no commands in threads, so a command counts for all threads of its channel."""
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
     team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
@@ -311,7 +322,7 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
 
 
 def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """The author's own team. In a channel with other organisations only the event's own fields tell it."""
+    """Return the author's own team. In a channel with other organisations only the event's own fields name it."""
     own = event.get("user_team") or event.get("team")
     if own or body.get("is_ext_shared_channel"):
         return str(own or _UNKNOWN)
@@ -337,7 +348,7 @@ def _channel(body: Mapping[str, Any]) -> str:
 
 
 def _moment(ts: Any) -> datetime | None:
-    """Slack's time stamps are seconds since 1970, with microseconds."""
+    """Return the time of a Slack time stamp (seconds since 1970, with microseconds), or None if it isn't one."""
     try:
         return datetime.fromtimestamp(float(ts), UTC)
     except (TypeError, ValueError, OverflowError, OSError):

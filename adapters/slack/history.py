@@ -1,11 +1,11 @@
-"""Fetches from Slack's own history the messages that people sent to us while nobody listened.
+"""Fetches from Slack's history the messages that people sent to us while the service wasn't listening.
 
-Socket Mode keeps no events for an app that isn't connected, and requests that nobody answers are given up after three
-tries. So after each gap the history of every channel that we are in is read from the last event on. Messages that
-address us go into the inbox as if they had just come. The inbox knows a message that came in before the gap by its id,
-and keeps it once. Presses and commands can't be fetched: Slack tells the people themselves that those failed.
+Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
+answer. So after each gap, the history of every channel that we are in is read from the last event on. Messages that
+address us go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by its
+id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
 
-Everything is bounded. Messages beyond a bound are left out, and the log says so.
+The number of channels, messages and threads is limited, and so is the time. The log says when messages are left out.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from adapters.slack.handlers import Me
     from hitl.call import Incoming
 
-#: A gap is filled at most this far back. A longer outage is noticed, and a card older than this is seldom open.
+#: A gap is filled at most this far back. People notice a longer outage, and a card older than this is seldom open.
 LONGEST = timedelta(hours=24)
-#: Events don't arrive in the order in which they happened.
+#: Reading starts this much earlier, because events don't arrive in the order in which they happened.
 _OVERLAP = timedelta(minutes=1)
 #: After this many seconds of reading, the start goes on without the rest.
 WITHIN_S = 30.0
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def happened_at(event: Incoming) -> datetime:
-    """Return when an event happened by Slack's clock; when it came in, if it doesn't say."""
+    """Return when an event happened by Slack's clock, or when it arrived if it has no time stamp."""
     try:
         body = read(event.body)
         inner = body.get("event") or {}
@@ -60,8 +60,8 @@ class History:
         self._keep = keep
 
     async def fetch(self, since: datetime) -> None:
-        """Record the messages that addressed us since then. If Slack refuses a part, the log says so."""
-        # Slack's own clock is what messages are stamped with, and ours may differ from it.
+        """Record the messages that have addressed us since `since`. If Slack refuses a part, the log says so."""
+        # Messages carry Slack's time stamps, and Slack's clock may differ from ours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:
             async with asyncio.timeout(WITHIN_S):
@@ -79,7 +79,7 @@ class History:
         return channels
 
     async def _read(self, channel: str, oldest: str) -> None:
-        """Record what addressed us in one channel and in the threads that went on there, oldest first."""
+        """Record the messages that addressed us in one channel and in its recent threads, oldest first."""
         async with explained():
             told = await self._client.conversations_history(channel=channel, oldest=oldest, limit=_MESSAGES)
             heads = [dict(one) for one in promised(told, "messages")]
@@ -102,7 +102,7 @@ class History:
                 yield dict(one)
 
     def _addresses_us(self, channel: str, message: Mapping[str, Any]) -> bool:
-        """Whether a person said it to us: in private, or by name."""
+        """Return whether a person addressed the message to us: in a direct conversation, or by a mention."""
         text = str(message.get("text") or "")
         named = f"<@{self._me.user}>" in text or f"<@{self._me.user}|" in text
         return message.get("user") != self._me.user and (named or is_direct(channel))

@@ -33,13 +33,17 @@ class Lookups:
         self._emails = emails
 
     async def complete(self, heard: Heard | None, body: Mapping[str, Any]) -> Heard | None:
-        """Return the event with those facts, or None if it concerns nobody here."""
+        """Return the event with those facts, or None if the event needs no answer."""
         if isinstance(heard, Echo):
             return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     async def _unknown_card(self, heard: Echo) -> Echo | None:
-        """Return the echo of a card that is on no record, once no answer of Slack can record it; else None."""
+        """Return the echo of one of our cards with the person as its place, or None if the direct channel is unknown.
+
+        If the card isn't on record, first wait until no card is being sent there: Slack's answer to the sending may
+        record it.
+        """
         team, channel, thread = parse_place(heard.conversation)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
         if place is None:
@@ -50,7 +54,7 @@ class Lookups:
         return heard
 
     def follow(self, body: Mapping[str, Any]) -> None:
-        """Remember who wrote last where we are spoken with, whoever it was."""
+        """Remember the author of a new message, so that we know who wrote last in a place."""
         wrote, me = author_of(body), self._me
         if wrote is None:
             return
@@ -63,14 +67,14 @@ class Lookups:
             self._chat.threads.heard(place, ts, author)
 
     def unsettle(self, body: Mapping[str, Any]) -> None:
-        """Forget our latest message where an event happened: an operator's own listener may have answered there."""
+        """Forget our latest message in the event's channel: an operator's own listener may have answered there."""
         channel = channel_in(body)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
         if place:
             self._chat.threads.unsettle(place_of(self._me.team, place))
 
     async def _look_back(self, heard: Text) -> None:
-        """Ask Slack who wrote after the newest card there, because we may have missed messages.
+        """Ask Slack who wrote after the newest card in this place, because we may have missed messages.
 
         If Slack doesn't answer, the latest author stays unknown, and an unaddressed yes is asked back.
         """
@@ -90,7 +94,7 @@ class Lookups:
                 self._chat.threads.heard(heard.conversation, ts, author)
 
     async def _newest_card(self, heard: Text) -> str | None:
-        """Return the message of the newest card there whose call is pending."""
+        """Return the newest card message in this place whose call is pending."""
         store = self._store
         calls = [*await store.pending(origin=heard.conversation)]
         if heard.thread is None:
@@ -101,12 +105,15 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Whether an event can't count and happened where we take no part, so that nobody needs an answer."""
+        """Return whether an event can't count and happened where we take no part. Nobody needs an answer then."""
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us
 
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
-        """The same with what only Slack tells: who is a bot, whose team, whose address, and who wrote before."""
+        """Return the event with facts that only Slack or the store knows.
+
+        These are: whether the author is a bot, their own team, their address, and who wrote before.
+        """
         if isinstance(heard, Text) and heard.private and not self._chat.threads.is_sure(heard.conversation):
             await self._look_back(heard)
         if isinstance(heard, Text) and heard.thread and await self._takes_part(heard.conversation):
@@ -116,13 +123,13 @@ class Lookups:
             who = await self._who(user)
             if who is None:
                 return replace(heard, barred="chat.unchecked")
-            # The team that Slack names for a person counts, and not the team in which they did it.
+            # A person's own team counts, not the team in whose channel they acted.
             identity = identity_of(who.team, user) if who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self._emails else heard
 
     async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
-        """Return Slack's record of a person, None if Slack refuses. Raises PlatformError if another try may help."""
+        """Return Slack's record of a person, or None if Slack refuses. Raises PlatformError if another try may help."""
         try:
             return await self._chat.who(user, again=again)
         except PlatformError as error:
@@ -132,9 +139,9 @@ class Lookups:
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Whether we were spoken with in that thread, or cards go there.
+        """Return whether we have written in that thread, or cards go there.
 
-        After a restart it is known only where a call of it still waits, or where the settings name it.
+        After a restart this is known only if a call from the thread is pending, or if the settings name the thread.
         """
         if self._chat.threads.known(thread) or thread in self._chat.names.people.named_routes():
             return True
@@ -146,10 +153,10 @@ class Lookups:
         return await self._store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
-        """Replace the id by the address, for a member of our own workspace whom lists name only by the address.
+        """Replace the user id by the address, for a member of our own workspace whom lists name only by the address.
 
-        The address is asked for again each time it names somebody: it may decide, and a person who has left mustn't.
-        A person whose team isn't our workspace keeps their id, whatever address their own workspace confirmed.
+        Slack is asked for the address again each time, because it may decide and somebody who has left must not. A
+        person of another workspace keeps their id, whatever address that workspace confirmed.
         """
         own = heard.identity == identity_of(self._me.team, user)
         if not own or heard.barred or self._chat.names.people.principal(heard.identity) != heard.identity:
@@ -160,7 +167,7 @@ class Lookups:
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
     def _named(self, who: SlackPerson | None) -> bool:
-        """Whether a list names a member of our workspace by their address."""
+        """Return whether a list names this member of our workspace by their address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"

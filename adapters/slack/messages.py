@@ -1,8 +1,8 @@
 """Cards, answers and windows as Block Kit: pure functions from calls to blocks.
 
-Whatever an agent wrote stands in `plain_text` or in `rich_text`, where Slack parses no markup: nothing in it is
-live, and nothing needs an escape. Only the fallback text of notifications is markup, so `&`, `<` and `>` are escaped
-there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
+Text that an agent wrote goes into `plain_text` or `rich_text`. Slack parses no markup there, so the text can't become a
+link or a mention and needs no escapes. Only the fallback text of notifications is markup, so `&`, `<` and `>` are
+escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 Block: TypeAlias = "dict[str, Any]"
 
-#: Block Kit reference: a section's text, and a header.
+#: Block Kit reference: the longest text of a section, and of a header.
 SECTION = 3000
 HEADER = 150
-#: The longest text of ours, in sections; it leaves room for whatever stands around it.
+#: The longest text of ours, over several sections. It leaves room in the message for the blocks around it.
 LONGEST = 12_000
-#: What one page of the details holds, in blocks that a section's limit would fit too.
+#: The longest text of one page of the details. It is shown in several blocks, each within a section's limit.
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
@@ -55,7 +55,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to be: its blocks, and the text that notifications and screen readers get."""
+    """A message before it is sent: its blocks, and the text for notifications and screen readers."""
 
     blocks: tuple[Block, ...]
     text: str
@@ -71,14 +71,15 @@ def card_message(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Message:
-    """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it is pending.
+    """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
 
-    `heard` says whether words from that channel reach us; `reader` is the principal who alone reads it, '' for many.
+    `heard` says whether Slack sends us the messages of that channel; `reader` is the principal who alone reads it, ''
+    for many.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
-        # What an agent wrote is never in this text: a notification has no frame to put it in.
+        # Text that an agent wrote is never in this text: a notification has no frame to set it apart.
         return Message(
             tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
         )
@@ -88,9 +89,9 @@ def card_message(
 
 
 def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
-    """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live.
+    """Return a sentence of ours, its middle cut out if it is too long. Markup inside a quotation has no effect.
 
-    A line that is an address below `home`, the workspace's own address, is a link.
+    A line that is an address below `home`, the workspace's own address, becomes a link.
     """
     shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
@@ -102,7 +103,7 @@ def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> M
 
 
 def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_ENGLISH) -> Message:
-    """How a call ended, for the conversation that asked; `mentioned` are the user ids of whoever asked."""
+    """Return how a call ended, for the conversation that asked. `mentioned` are the user ids of the requester."""
     told = outcome_for_agent(call, wording)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
     # A rejection's reason may be as long as a person likes; a section's limit holds here too.
@@ -113,17 +114,17 @@ def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_E
 
 
 def outcome_message(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> Message:
-    """What to say where a card can't be edited."""
+    """Return the message that is sent when a card can't be edited: how the call ended."""
     return plain_message(f"{call.short}: {outcome(call, names, wording)}", wording=wording)
 
 
 def page_message(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> Message:
-    """One page of a text that is told whole, with buttons to the others."""
+    """Return one page of a long text, with buttons to the pages before and after it."""
     return Message(page_blocks(ref, text, number, wording), _fallback(text, wording))
 
 
 def page_window(ref: str, text: str, number: int, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
-    """The same as a window in front of one person."""
+    """Return one page of a long text as a window for one person."""
     return {
         "type": "modal",
         "title": _plain(wording.say("window.title.details")),
@@ -134,7 +135,7 @@ def page_window(ref: str, text: str, number: int, metadata: str, wording: Wordin
 
 
 def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
-    """The blocks of a page, numbered from 0; a number out of range is the nearest page."""
+    """Return the blocks of a page, numbered from 0. A number out of range gives the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}
@@ -151,7 +152,7 @@ def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH)
 
 
 def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
-    """The window that asks why."""
+    """Return the window that asks for the reason of a decision."""
     field: Block = {
         "type": "plain_text_input",
         "action_id": REASON_FIELD,
@@ -172,7 +173,7 @@ def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_E
 
 
 def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
-    """The text in pieces of at most so many UTF-16 units, at least one.
+    """Split a text into pieces of at most `units` UTF-16 units; return at least one piece.
 
     A piece ends at a line feed if there is one in its second half.
     """
@@ -187,14 +188,14 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 
 
 def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
-    """The text in at most so many UTF-16 units, its middle left out and counted."""
+    """Return the text in at most `units` UTF-16 units. Its middle is left out, and the omission is counted."""
     if length(text) <= units:
         return text
     return cut_middle(text, units if _is_narrow(text) else units // 2, wording).text
 
 
 def length(value: Any) -> int:
-    """UTF-16 units of a text, or of all texts in blocks together."""
+    """Return the UTF-16 units of a text, or of all texts in blocks together."""
     if isinstance(value, str):
         return len(value.encode("utf-16-le")) // 2
     if isinstance(value, dict):
@@ -207,7 +208,7 @@ def _is_narrow(text: str) -> bool:
 
 
 def _fits(text: str, units: int) -> int:
-    """How many characters of the text take so many units."""
+    """Return how many characters at the start of the text fit into `units` UTF-16 units. The text must be longer."""
     if _is_narrow(text[:units]):
         return units
     widths = itertools.accumulate(1 + (char > "\uffff") for char in text)
@@ -215,7 +216,7 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card, wording: Wording) -> Block:
-    """What is asked for, where, and what speaks for and against it."""
+    """Return the block that shows the request, its place, and what speaks for and against it."""
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
@@ -230,7 +231,7 @@ def _what(shown: Card, wording: Wording) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Values of one line stand with their names, anything else in a frame of its own. Slack takes no empty text."""
+    """Show a one-line value beside its name, and code or a diff in a frame. Slack accepts no empty text."""
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _preformatted(part.text)
@@ -243,13 +244,16 @@ def _thing(parts: Sequence[Part]) -> Iterator[Block]:
 
 
 def _foot(shown: Card, names: Names, wording: Wording) -> Block:
-    """Who may approve, until when, and how to answer. Those who may are mentioned, and nobody else is."""
+    """Return the block that says who may approve, until when, and how to answer. It mentions only the approvers."""
     told = (*shown.approvers, *(("\n", *shown.how) if shown.how else ()))
     return {"type": "rich_text", "elements": [_line_of(*_rich(told, names, wording))]}
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Green approves and red rejects. An approval that takes more than one step has no colour, and ends in dots."""
+    """Return the buttons. Approve is green and reject red.
+
+    If an approval takes more than one step, its button has no colour and its label ends in dots.
+    """
     label = cut(shown.push, _READ_ALOUD, wording)
     buttons = []
     for verb, action, style in _ACTIONS:
@@ -261,7 +265,7 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names, wording: Wording) -> Iterator[Block]:
-    """What happened to what beside a button for the details; then who, when and why."""
+    """Return the blocks of an ended call: the outcome with a Details button, then who decided, when and why."""
     details = _button(DETAILS, wording.say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
     yield {**_section(cut(_ended(shown, wording), SECTION, wording)), "accessory": details}
     why = (*shown.end_why, wording.say("card.name", short=shown.short))
@@ -275,7 +279,7 @@ def _ended(shown: Card, wording: Wording) -> str:
 
 
 def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> Iterator[Block]:
-    """The elements of a line. Slack itself shows an account's name, and a time on the reader's own clock."""
+    """Return the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
@@ -337,5 +341,5 @@ def _fallback(text: str, wording: Wording = IN_ENGLISH) -> str:
 
 
 def packed(value: Mapping[str, Any]) -> str:
-    """What a window remembers (`private_metadata`, 3,000 characters)."""
+    """Return the text that a window remembers (`private_metadata`, at most 3,000 characters)."""
     return json.dumps(value, separators=(",", ":"))

@@ -1,8 +1,8 @@
-"""How fast Slack lets an app speak: a message a second in a channel, fifty edits a minute in all.
+"""Keeps to Slack's rate limits: one message a second in a channel, and fifty edits a minute in all.
 
-"Rate limits": `chat.postMessage` is limited by channel, `chat.update` is of tier 3. Waiting here costs less than a
-429, which stops the method for the whole workspace. Refreshes of cards that are open anyway leave half of the edits to
-outcomes, which people wait for.
+"Rate limits": `chat.postMessage` is limited by channel, `chat.update` is in tier 3. Waiting here costs less than a 429,
+which stops the method for the whole workspace. Refreshes of open cards leave half of the edits to outcomes, which
+people wait for.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: So many edits a minute stay free for outcomes, which aren't refreshes.
+#: This many edits a minute stay free for outcomes.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000
 
 
 class Pace:
-    """Slots in time for each channel and for edits. `scale` shortens every wait, for a server with a quick clock."""
+    """Time slots for each channel and for edits. `scale` shortens every wait, for a test server with other limits."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Pace:
         await self._until(at)
 
     def edit_now(self, *, refresh: bool) -> None:
-        """Take a slot for an edit. Raises NotYetError, and takes none, if there is none now: new cards don't wait."""
+        """Take a slot for an edit now. Raises NotYetError and takes no slot if none is free: new cards don't wait."""
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
         now = self._now()
         if at > now:
@@ -64,15 +64,15 @@ class Pace:
         self._edits.append(at)
 
     def hold(self, channel: str, seconds: float) -> None:
-        """Slack asks for a pause in this channel: no slot before it is over."""
+        """Take no slot in this channel until the pause that Slack asks for is over."""
         self._reserve(channel, max(self._next.get(channel, 0.0), self._now() + seconds))
 
     def hold_edits(self, seconds: float) -> None:
-        """Slack asks for a pause between edits."""
+        """Take no slot for an edit until the pause that Slack asks for is over."""
         self._edits_from = max(self._edits_from, self._now() + seconds)
 
     def _edit_at(self, most: int) -> float:
-        """When so many edits a minute allow the next one."""
+        """Return the earliest time of the next edit if `most` edits a minute are allowed."""
         full = len(self._edits) >= most
         return max(self._now(), self._edits_from, self._edits[-most] + EDITS_S * self._scale if full else 0.0)
 

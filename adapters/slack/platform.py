@@ -1,4 +1,4 @@
-"""Slack put together: the client, its chat, its events, and how they come in."""
+"""Puts the Slack adapter together: the client, its chat, its events, and how they arrive."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-#: A start waits so many seconds for the history. After that, live events may overtake it.
+#: The start waits at most this many seconds for the history. After that, live events may overtake it.
 _OLDER_FIRST_S = 3.0
-#: Loggers whose lines may hold message bodies, and addresses with tickets. Our own lines are enough.
+#: Loggers whose lines may contain message bodies or secret connection addresses. Our own log lines are enough.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
 
 def make_client(settings: SlackSettings) -> AsyncWebClient:
-    """The client of the Web API, not yet connected; a running loop is needed. Raises SettingsError without a token."""
+    """Return the client of the Web API, not yet connected. Needs a running loop.
+
+    Raises SettingsError without a token.
+    """
     token = settings.secret("bot_token")
     if not token:
         raise SettingsError("Slack needs a bot token: set SAYSO_SLACK__BOT_TOKEN, or slack.bot_token_file.")
@@ -55,7 +58,7 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
 
 
 async def build(settings: SlackSettings, core: Core, register: Register | None = None) -> Slack:
-    """The platform, not yet connected. Raises SettingsError."""
+    """Return the platform, not yet connected. Raises SettingsError."""
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     client = make_client(settings)
     chat = SlackChat(client, core.keys, pace, core.people, stands=store.adopt, fresh=store.get)
@@ -63,7 +66,7 @@ async def build(settings: SlackSettings, core: Core, register: Register | None =
 
 
 class Slack:
-    """Implements `hitl.platforms.Platform`: one app at work."""
+    """Implements `hitl.platforms.Platform` for one Slack app."""
 
     surface = SURFACE
 
@@ -76,13 +79,16 @@ class Slack:
         self._dispatcher = dispatcher
         self._lookups: Lookups | None = None
         self._me: Me | None = None
-        #: The newest event of the process before this one.
+        #: The newest event that the process before this one recorded.
         self._last_before = last_before
         self._inbox = EventRecorder(core.store, chat.threads.missed)
         self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:
-        """Socket Mode's connections, unless Slack sends requests. Raises SettingsError without an app token."""
+        """Return the connections of Socket Mode, or None if Slack sends requests.
+
+        Raises SettingsError without an app token.
+        """
         if self._settings.is_pushed:
             return None
         token, session = self._settings.secret("app_token"), self.chat.client.session
@@ -104,17 +110,17 @@ class Slack:
         return webhook.endpoint(self._inbox, self._settings.secret("signing_secret"))
 
     async def connect(self) -> str:
-        """Ask Slack who we are. Raises PlatformError."""
+        """Ask Slack for our ids, then fetch older messages. Return our user id. Raises PlatformError."""
         me = self._me = await self.chat.connect()
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
-        # Older messages first, unless Slack is slow: presses mustn't wait for history.
+        # Older messages come first, unless Slack is slow: presses mustn't wait for history.
         await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
         return me.user
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Hand a recorded event to our listeners, then to the operator's. Raises what they raise, or Untaken."""
+        """Hand a recorded event to our listeners, then to the operator's. Raises their exceptions, or Untaken."""
         body, lookups = read(event.body), self._lookups
         if lookups is None:
             raise PlatformError("not connected yet", passing=True)
@@ -143,7 +149,7 @@ class Slack:
         await self.chat.close()
 
     def _regained(self) -> None:
-        """Connections are back after a time without any."""
+        """Fetch the messages that were sent while there was no connection."""
         self._begin(self._catch_up_from_newest())
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -156,7 +162,10 @@ class Slack:
         await self._catch_up(await self._core.store.newest(PLATFORM))
 
     async def _catch_up(self, last: Incoming | None) -> None:
-        """Record what was said to us since an event; nothing if there was never one, as in a new installation."""
+        """Record the messages that people have sent to us since an event.
+
+        A new installation has no event, and fetches nothing.
+        """
         if last is None or self._me is None:
             return
         try:

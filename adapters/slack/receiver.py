@@ -1,8 +1,8 @@
-"""How events come in: by signed requests, or over Socket Mode. Both record first, acknowledge second, decide later.
+"""Receives events, by signed requests or over Socket Mode. Both record first, acknowledge second, decide later.
 
-The raw event is committed to the inbox before Slack gets an answer, which is the acknowledgement. So no event is
-acknowledged that isn't recorded, and no recorded event lacks one, whether anybody here reads it or not. It is read only
-afterwards, and decided in the order of its lane.
+The raw event is committed to the inbox before Slack gets the answer that acknowledges it. So every acknowledged event
+is recorded, and every recorded event is acknowledged, even if no listener reads it. An event is read after that, and
+decided in the order of its lane.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 SOURCE = PLATFORM
 SIGNATURE_HEADER = "X-Slack-Signature"
 TIMESTAMP_HEADER = "X-Slack-Request-Timestamp"
-#: "Verifying requests from Slack": how old a request may be.
+#: "Verifying requests from Slack": the greatest age of a request, in seconds.
 WINDOW_S = 300
-#: Python refuses to read numbers of more than 4,300 digits; seconds have ten until the year 2286.
+#: The most digits of a time stamp. Python refuses numbers of more than 4,300 digits; seconds have ten until 2286.
 _LONGEST_STAMP = 16
-#: A connection is dead that answers no ping within half of this.
+#: Seconds between pings. A connection that answers no ping within half of this is dead.
 HEARTBEAT_S = 20.0
-#: The longest wait after a connection that was well and ended.
+#: The longest wait, in seconds, before a new connection if the old one worked until it ended.
 _AGAIN_S = 0.5
-#: What Slack says of a token or an app that no reconnecting mends.
+#: Slack's errors about a token or an app that connecting again doesn't mend.
 _LASTING = frozenset(
     {
         "invalid_auth",
@@ -59,16 +59,16 @@ _log = logging.getLogger(__name__)
 
 
 class EventRecorder:
-    """Records what Slack sends. `missed` is called when something may have passed us by."""
+    """Records what Slack sends. It calls `missed` when events may have been lost."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
         self.missed = missed
-        #: Called after each commit, if anybody wants to know.
+        #: Called after each commit, if it is set.
         self.woken: Callable[[], None] | None = None
 
     async def take(self, raw: bytes) -> int:
-        """Commit what came, and return the HTTP status of the answer: 200, 400 for what Slack doesn't send, or 503."""
+        """Commit an event. Return the HTTP status of the answer: 200, 400 if Slack can't have sent it, or 503."""
         try:
             await self.keep(raw)
         except Unavailable:
@@ -79,9 +79,9 @@ class EventRecorder:
         return OK
 
     async def keep(self, raw: bytes) -> None:
-        """Commit what came, once, however often it is sent. Raises Unavailable when that can't be done.
+        """Commit an event once, however often it is sent. Raises Unavailable if the store can't commit it.
 
-        Raises LookupError, TypeError or ValueError for what Slack doesn't send.
+        Raises LookupError, TypeError or ValueError if Slack can't have sent it.
         """
         event, lane = event_of(read(raw))
         reach("events.received")
@@ -92,9 +92,10 @@ class EventRecorder:
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
-    """Whether Slack signed just this body, within the last five minutes; compared in constant time, unread.
+    """Return whether Slack signed exactly this body within the last five minutes.
 
-    "Verifying requests from Slack": HMAC-SHA256 over version, time stamp and raw body.
+    "Verifying requests from Slack": HMAC-SHA256 over version, time stamp and raw body. The comparison takes constant
+    time, and the body isn't parsed.
     """
     said, given = headers.get(TIMESTAMP_HEADER, ""), headers.get(SIGNATURE_HEADER, "")
     if not (said.isascii() and said.isdecimal() and len(said) <= _LONGEST_STAMP) or abs(now - int(said)) > WINDOW_S:
@@ -104,9 +105,9 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 class Sockets:
-    """Socket Mode: several connections, each event on one of them. `trouble` says why none is up, if so.
+    """Socket Mode: several connections; Slack sends each event over one of them.
 
-    Without a connection, events may pass us by. The inbox hears when such a time begins, and when it ends.
+    Without a connection, events may be lost. The inbox is notified when such a time begins, and when it ends.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether a connection was ever up: the first one ends no gap.
+        #: Whether there has been a connection. The first one ends no gap.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
@@ -130,7 +131,7 @@ class Sockets:
 
     @property
     def trouble(self) -> str | None:
-        """What is in the way of events, where no connection brings any."""
+        """Why no events arrive, or None if at least one connection is up."""
         troubles = [line.trouble for line in self._lines]
         return None if None in troubles else troubles[0]
 
@@ -139,21 +140,21 @@ class Sockets:
             self._missed()
 
     def _heard(self) -> None:
-        """A connection comes up. If it is the only one, events may have passed us by until now."""
+        """Handle a new connection. If it is the only one, events may have been lost until now."""
         self._unheard()
         if self.trouble is not None and self._began and self._regained:
             self._regained()
         self._began = True
 
     async def run(self) -> None:
-        """For ever."""
+        """Keep the connections up until cancelled."""
         async with asyncio.TaskGroup() as work:
             for line in self._lines:
                 work.create_task(line.run())
 
 
 class _Line:
-    """One connection, made anew whenever it ends: by Slack's wish, by a fault, or because no ping comes back."""
+    """One connection. It is opened again when Slack ends it, after a fault, and when a ping gets no answer."""
 
     def __init__(
         self,
@@ -176,7 +177,7 @@ class _Line:
         self.trouble: str | None = "no connection to Slack yet"
 
     async def run(self) -> None:
-        """For ever."""
+        """Keep the connection up until cancelled."""
         while True:
             try:
                 await self._connected()
@@ -194,7 +195,7 @@ class _Line:
                 await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:
-        """One connection from its address, which is good once and for seconds, to its end."""
+        """Open one connection and read it to its end. Its address works once, and for seconds only."""
         opened = await self._client.apps_connections_open(app_token=self._token)
         proxy = self._client.proxy
         url = str(promised(opened, "url"))
@@ -206,7 +207,7 @@ class _Line:
             raise ConnectionError("closed before it began")
 
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
-        """Take one message; False where Slack wants another connection."""
+        """Handle one message. Return False if Slack asks for another connection."""
         if told.get("type") == "hello":
             self._heard()
             self.trouble = None
@@ -229,5 +230,6 @@ class _Line:
         self._unheard()
         _log.warning("slack.connecting", {"trouble": why})
         usual = self._pauses.next()
-        # Not all at once: many lose their connection at the same moment. Never sooner than Slack asks for.
+        # The wait is random, because many apps lose their connection at the same moment. It is never shorter than Slack
+        # asks.
         await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret

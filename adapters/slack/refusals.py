@@ -1,4 +1,4 @@
-"""Slack's words for a card that can't go out, and the remedy for each."""
+"""Slack's error codes for a card that can't be sent, and the remedy for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Error codes (chat.postMessage and conversations.open, "Errors") -> the sentence that names the remedy.
+#: Error codes (chat.postMessage and conversations.open, "Errors"), and the key of the sentence that names the remedy.
 REMEDIES: Mapping[str, str] = {
     "channel_not_found": "remedy.slack.invite",
     "not_in_channel": "remedy.slack.invite",

@@ -1,7 +1,7 @@
-"""When the Web API is asked again by the client itself: where that may help within the seconds that a press gives us.
+"""Decides when the client itself retries a request: only if that may help within the seconds that a press gives us.
 
-A trigger opens a window for three seconds, and a lane's other events wait meanwhile. Whatever needs longer is left to
-whoever called: the outbox and the inbox try again later, a press is answered in another way.
+A trigger opens a window for three seconds, and other events of the lane wait meanwhile. The caller handles errors that
+need longer: the outbox and the inbox retry later, and a press is answered in another way.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from slack_sdk.http_retry.response import HttpResponse
     from slack_sdk.http_retry.state import RetryState
 
-#: "Rate limits": a 429 says in `Retry-After` after how many seconds. Longer pauses than this are not waited for here.
+#: "Rate limits": a 429 gives the pause in `Retry-After`. A pause longer than this many seconds isn't waited for here.
 LONGEST_S = 1.5
 _PAUSES_S = (0.3, 0.9)
-#: A connection that broke; one that can't be made needs longer. A `SlackApiError` here is a body that is no JSON.
+#: A connection that broke. A connection that can't be opened needs longer. Here a `SlackApiError` is a body without
+#: JSON.
 _BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
 
 
 class Soon(AsyncRetryHandler):
-    """Two more tries, within one and a half seconds or so.
+    """Retries twice, within about one and a half seconds.
 
-    `methods` tells that answers are a method's, JSON objects; a `response_url` answers with any text.
+    `methods` says that the answers are JSON objects, as those of methods are; a `response_url` answers with any text.
     """
 
     def __init__(self, *, methods: bool = True) -> None:
@@ -63,7 +64,7 @@ class Soon(AsyncRetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> None:
-        """Wait, and ask for another try."""
+        """Wait, then ask the client for another try."""
         del request, error
         state.next_attempt_requested = True
         pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a wait is no secret

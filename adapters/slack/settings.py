@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class SlackSettings(BaseModel):
     """One app in one workspace or organisation. Secrets come from the environment or from files.
 
-    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
-    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
-    trusts the workspace's directory. `timeout_s` is how long Slack may take for an answer. `pace` is the part of
-    Slack's published waits between messages that is kept: less than 1 only if `api` is a server with other limits,
+    `receive` is `socket` (Socket Mode, with an app token and this many `connections`, at most 10), or `http` (with a
+    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`), which
+    means that the workspace's directory is trusted. `timeout_s` is how many seconds Slack has for an answer. `pace` is
+    the factor for Slack's published waits between messages: set it below 1 only if `api` is a server with other limits,
     such as `sayso simulate slack`. `handlers` is a Python file or a module with an operator's own listeners.
     """
 
@@ -36,10 +36,10 @@ class SlackSettings(BaseModel):
 
     @property
     def is_pushed(self) -> bool:
-        """Whether Slack calls us."""
+        """Return whether Slack sends requests to us."""
         return self.receive == "http"
 
     def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
-        """Return a secret, '' if it isn't set."""
+        """Return a secret, or '' if it isn't set."""
         given: SecretStr | None = getattr(self, name)
         return given.get_secret_value() if given else ""

@@ -1,4 +1,4 @@
-"""The scopes that Slack's app needs, and its manifest. A bot can't change its own app's settings."""
+"""The scopes and the manifest of the Slack app. A bot can't change its own app's settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hitl.errors import SettingsError
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
 
-#: The scopes of the methods and events that are used here. The manifest asks for the same.
+#: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(
     {
         "app_mentions:read",
@@ -55,7 +55,7 @@ def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> di
 
 
 def _push(wanted: dict[str, Any], url: str) -> None:
-    """Requests to that address instead of Socket Mode."""
+    """Change the manifest from Socket Mode to requests to that address."""
     part = wanted["settings"]
     part["socket_mode_enabled"] = False
     part["event_subscriptions"]["request_url"] = url

@@ -1,23 +1,23 @@
-"""Slack as a declared surface; the names of its places, people and messages are built and parsed here."""
+"""Declares Slack as a surface, and builds and parses the names of its places, people and messages."""
 
 from __future__ import annotations
 
 from hitl.call import ReplyKind
-from hitl.platforms import Place, Surface
+from hitl.surfaces import Place, Surface
 
 PLATFORM = "slack"
-#: The prefix of an identity that is an address.
+#: The prefix of an identity that is an e-mail address.
 EMAIL = "email:"
 _DIRECT = "D"
 
 
 def place_of(team: str, channel: str, thread: str | None = None) -> str:
-    """Return the name of a channel or a thread in it. A direct channel is named by the person's id."""
+    """Return the name of a channel, or of a thread in it. The name of a direct channel contains the person's id."""
     return f"{PLATFORM}:{team}/{channel}" + (f"/{thread}" if thread else "")
 
 
 def parse_place(place: str) -> tuple[str, str, str | None]:
-    """Return team, channel (or person) and thread of a place. Raises ValueError for another platform's."""
+    """Return team, channel (or person) and thread of a place. Raises ValueError for another platform's place."""
     platform, _, rest = place.partition(":")
     team, channel, thread, *more = *rest.split("/"), "", ""
     if platform != PLATFORM or not (team and channel) or any(more):
@@ -26,12 +26,12 @@ def parse_place(place: str) -> tuple[str, str, str | None]:
 
 
 def channel_of(place: str) -> str:
-    """Return the place of the channel that a thread is in; any other place is itself."""
+    """Return the place of the channel that a thread is in. Any other place is returned unchanged."""
     return place.rpartition("/")[0] if place.count("/") > 1 else place
 
 
 def identity_of(team: str, user: str) -> str:
-    """Return who a person is: the team that they belong to, and their id."""
+    """Return a person's identity: their own team, and their user id."""
     return f"{PLATFORM}:{team}/{user}"
 
 
@@ -41,12 +41,12 @@ def message_of(channel: str, ts: str) -> str:
 
 
 def is_direct(channel: str) -> bool:
-    """Whether it is a conversation of one person with us."""
+    """Return whether this is a direct channel: a conversation of one person with us."""
     return channel.startswith(_DIRECT)
 
 
 def _place(name: str) -> Place:
-    """All threads of a channel are one room."""
+    """Return the declared place. All threads of a channel count as one room."""
     channel = channel_of(name)
     return Place(name, chat=channel, room=channel)
 

@@ -1,7 +1,7 @@
-"""Who wrote what, in what order, where we are spoken with: what an unaddressed yes may be an answer to.
+"""Remembers who wrote last in each place, so that an unaddressed yes counts only if it can be an answer to a card.
 
-Kept in memory, by Slack's time stamps, which order the messages of a channel. What isn't known for sure, as after a
-restart or a time without events, counts as unknown: until Slack's own history is asked, or we write there again.
+The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
+the latest author is unknown until Slack's own history has been read, or until we write in that place again.
 """
 
 from __future__ import annotations
@@ -26,53 +26,58 @@ class _Talk:
 
 
 class Threads:
-    """The latest messages of the places where we wrote; those that were silent longest are forgotten."""
+    """The latest messages of the places where we wrote. Places that have been silent longest are forgotten first."""
 
     def __init__(self) -> None:
         self._talks: FIFOCache[str, _Talk] = FIFOCache(_PLACES)
 
     def wrote(self, place: str, ts: str, ref: str | None) -> None:
-        """We wrote there, about that call."""
+        """Record that we wrote in this place, about the call with this ref."""
         talk = self._talks.get(place) or _Talk()
         self._talks[place] = talk
         if ts >= talk.ours:
             talk.ref, talk.ours, talk.sure = ref, ts, True
 
     def echoed(self, place: str, ts: str) -> None:
-        """We wrote there, as it seems: what about is known once the answer is here."""
+        """Record a message in our name. Its call isn't known yet; `wrote` follows when Slack has answered."""
         talk = self._talks.get(place)
         if talk is not None and ts > talk.ours:
             talk.ref, talk.ours, talk.sure = None, ts, False
 
     def unsettle(self, channel: str) -> None:
-        """Somebody else may have written with our name in that channel or a thread of it, perhaps for one person alone.
+        """Forget which call our latest messages in a channel and its threads are about.
 
-        Our latest message there is about nothing then, until we write there again.
+        Somebody else may have written there in our name, perhaps visible to one person only. The places count again
+        when we write there next.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:
                 talk.ref = None
 
     def missed(self) -> None:
-        """Others may have written without our hearing of it."""
+        """Mark every place as unsure, because others may have written messages that we didn't receive."""
         for talk in self._talks.values():
             talk.sure = False
 
     def heard(self, place: str, ts: str, author: str) -> None:
-        """Somebody else did."""
+        """Record that somebody else wrote in this place."""
         if place in self._talks:
             self._talks[place].others.append((ts, author))
 
     def known(self, place: str) -> bool:
-        """Whether we wrote there lately."""
+        """Return whether we wrote in this place recently."""
         return place in self._talks
 
     def is_sure(self, place: str) -> bool:
-        """Whether nothing was missed there since we wrote last."""
+        """Return whether we have received every message in this place since our latest one."""
         return self.known(place) and self._talks[place].sure
 
     def latest(self, place: str, ts: str) -> str | None:
-        """The ref that the latest message of anyone but its author is about, if ours is that; None if not known."""
+        """Return the ref that our latest message before `ts` is about, or None.
+
+        The result is None if the author of the message at `ts` is unknown, if anybody else wrote between our message
+        and that message, or if messages may be missing.
+        """
         talk = self._talks.get(place)
         if talk is None or not talk.sure or not talk.ours < ts:
             return None

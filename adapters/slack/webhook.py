@@ -1,4 +1,4 @@
-"""Requests pushed by Slack: signed ones are recorded and answered, of others nothing is read and nothing kept."""
+"""Requests that Slack pushes. Signed requests are recorded and answered; other requests are neither read nor kept."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _log = logging.getLogger(__name__)
 
 
 def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
-    """The one endpoint for events, presses, windows and commands.
+    """Return the one endpoint for events, presses, windows and commands.
 
-    Raises SettingsError without a secret: then anybody could press buttons.
+    Raises SettingsError without a signing secret, because then anybody could send button presses.
     """
     if not secret:
         raise SettingsError("Slack's requests need a signing secret: set slack.signing_secret_file")
@@ -47,7 +47,7 @@ def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.
 
 
 async def _answered(inbox: EventRecorder, body: bytes) -> tuple[int, bytes]:
-    """Record an event; a question of Slack whether we are here ("url_verification", "ssl_check") is only answered."""
+    """Record an event. Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded."""
     try:
         asked = read(body)
     except (LookupError, TypeError, ValueError):

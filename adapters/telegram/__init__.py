@@ -2,5 +2,5 @@
 
 import os
 
-# python-telegram-bot gives durations as `timedelta` to who asks so early, and warns all others at each 429.
+# With this set, python-telegram-bot gives durations as `timedelta`. Without it, the library warns at each 429.
 os.environ.setdefault("PTB_TIMEDELTA", "1")

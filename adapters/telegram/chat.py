@@ -1,4 +1,4 @@
-"""The `Chat` port over python-telegram-bot: cards out, and every way in which Telegram says no, by name."""
+"""The `Chat` port over python-telegram-bot: sends cards, and gives each of Telegram's refusals a name."""
 
 from __future__ import annotations
 
@@ -50,21 +50,22 @@ _log = logging.getLogger(__name__)
 #: Whether this task is sending a message of ours.
 _ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
-#: So many approvers a card names.
+#: A card asks Telegram for the names of at most this many approvers.
 _NAMED = 3
-#: What the ids of supergroups and channels begin with (Bot API, `Chat.id`).
+#: The ids of supergroups and channels begin with this prefix (Bot API, `Chat.id`).
 _SUPERGROUP = "-100"
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
 
 
 class TelegramChat:
-    """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with.
+    """The chat of one bot.
 
-    `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
-    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit. `said` is our
-    latest message in each private chat and the ref that it is about, as last told to `say`, or not there if unknown.
-    `bind` keeps which call a message of ours is about, so that a reply to the message answers that call.
+    `moved` is called when a group became a supergroup; conversations keep the name that they began with. `stands` is
+    called when a card was posted again, with its call, its route and the new message. `fresh` returns the current call
+    when it is an edit's turn, so that a change during the wait needs no second edit. `said` holds our latest message in
+    each private chat and the ref that it is about, as last given to `say`; an unknown latest message is left out.
+    `bind` stores which call a message of ours is about, so that a reply to the message answers that call.
     """
 
     def __init__(  # noqa: PLR0913 - each is one port, by keyword
@@ -82,7 +83,7 @@ class TelegramChat:
         bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
-        #: The names of people, which the service that this chat is attached to replaces by its own.
+        #: The names of people. The service replaces it with its own when it attaches this chat.
         self.names = Names()
         self._keys = keys
         self._pace = pace
@@ -92,26 +93,27 @@ class TelegramChat:
         self._fresh = fresh
         self._say = say
         self._bind = bind
-        #: Our latest message in a place and the call that it is about; None while one is on its way or may be there.
+        #: Our latest message in each place, and the call that it is about. None if a message is being sent or may have
+        #: arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
-        #: Held while we write to a place: what is sent last is the latest.
+        #: A lock for each place, held while we write there, so that the message sent last is the latest.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        #: The hash of what each message was edited to last.
+        #: The hash of the latest content of each message.
         self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
-        #: The accounts that Telegram was asked about.
+        #: The accounts whose name we have asked Telegram for.
         self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """The ref that our latest message there is about, if it stood there before that message was sent.
+        """Return the ref that our latest message in `place` is about, if it was there before the message `before`.
 
-        None where it is about none or isn't known. Telegram numbers the messages of a chat in their order.
+        None if it is about no call, or isn't known. Telegram numbers the messages of a chat in their order.
         """
         last = self._last.get(place)
         return last[1] if last and before and _number(last[0]) < _number(before) else None
 
     def link(self, route: str, message: str) -> str:
-        """The address of a message in a supergroup. Messages in other chats have none (core.telegram.org/api/links)."""
+        """Return the address of a message in a supergroup, '' in other chats (core.telegram.org/api/links)."""
         chat, _, number = message.partition(":")
         _, topic = parse_place(route)
         if not chat.startswith(_SUPERGROUP):
@@ -119,16 +121,16 @@ class TelegramChat:
         return f"https://t.me/c/{chat.removeprefix(_SUPERGROUP)}/{f'{topic}/' if topic else ''}{number}"
 
     def learn_move(self, old: str, new: str) -> None:
-        """Cards for `old` go to `new` from now on."""
+        """Send the cards for `old` to `new` from now on."""
         self._moves[old] = new
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card; the message's id among all chats."""
+        """Post the card. Return the message's id among all chats."""
         await self._meet(route, (call.requester, *call.approvers[:_NAMED]))
         return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
 
     async def _meet(self, route: str, people: Iterable[str]) -> None:
-        """Ask Telegram once what people are called whose names nobody knows. The others are shown by their ids."""
+        """Ask Telegram once for the names of people that aren't known. Without a name, a card shows the id."""
         chat_id, _ = parse_place(self._moves.get(route, route))
         for account in {self.names.account(each, PLATFORM) for each in people if not self.names.is_known(each)}:
             if not account.isdecimal() or account in self._asked_about:
@@ -140,7 +142,7 @@ class TelegramChat:
                 self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
+        """Edit the card to the call's present state. If that fails, post a new card, or an ended call's outcome."""
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:
@@ -154,7 +156,7 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
+        """Edit a duplicate card: it says that another card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:
@@ -204,11 +206,11 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Tell the conversation that asked how its call ended."""
+        """Notify the conversation that asked how its call ended."""
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """A sentence of ours, as a reply to a message if that is still there."""
+        """Send a sentence of ours, as a reply to the message `answers` if that still exists."""
         await self._bound(
             await self._send(route, plain_message(text, self._wording(route)), about=about, answers=answers), about
         )
@@ -223,9 +225,9 @@ class TelegramChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask for the reason of a yes: a reply field opens by itself for one person (an identity), who is mentioned.
+        """Ask for the reason of an approval: a reply field opens for one person (an identity), who is mentioned.
 
-        The card of a rejected call asks why by itself.
+        A rejection needs no question here, because the card of a rejected call asks for the reason.
         """
         del press
         if verb is Verb.REJECT:
@@ -237,7 +239,7 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """A text whole: as a message, or as a file of that name where no message can hold it."""
+        """Show a whole text: as a message, or as a file of that name if it is too long for a message."""
         del press
         if length(text) <= LONGEST:
             return await self._bound(await self._send(route, whole_message(text), about=about), about)
@@ -252,7 +254,10 @@ class TelegramChat:
         return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer a press, once. A press that is too old to be answered was decided all the same, and the log tells."""
+        """Answer a press, once. Telegram refuses the answer if the press is too old.
+
+        The decision counts; the log says so.
+        """
         try:
             async with _explained():
                 await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
@@ -282,9 +287,10 @@ class TelegramChat:
         return await self._deliver(route, send, about=about, answers=answers)
 
     async def _deliver(self, route: str, send: _Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send to where a conversation is now: without its topic or the answered message where they are gone.
+        """Send to the conversation's present place, without its topic or the answered message if that is gone.
 
-        What we said last there is unknown from before it may be there until it is there, also if this process dies.
+        Before the message is sent, our latest message there is stored as unknown. When Telegram has confirmed it, it
+        becomes our latest message. So if this process dies in between, the latest message stays unknown.
         """
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
@@ -294,7 +300,7 @@ class TelegramChat:
                 message = await self._put(route, send, answers)
             except PlatformError as error:
                 if not error.passing or error.retry_s:
-                    # Refused, or to be sent later: it is surely not there.
+                    # The message was refused, or will be sent later, so it can't have arrived.
                     await self._remember(route, before)
                 raise
             finally:
@@ -304,9 +310,9 @@ class TelegramChat:
 
     @asynccontextmanager
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Hold the chat while somebody writes there with our bot: afterwards our latest message there is unknown.
+        """Hold the chat while an operator's handler writes there with our bot. Then our latest message is unknown.
 
-        Our own messages pass through.
+        Our own messages aren't held.
         """
         if _ours.get() or chat_id < 0:
             yield
@@ -317,21 +323,22 @@ class TelegramChat:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Our latest message there. Raises Unavailable where it can't be made unknown."""
+        """Store our latest message in a place. Raises Unavailable if it can't be stored as unknown."""
         self._last[route] = last
         if self._say is None or not is_private(route):
             return
         try:
             await self._say(route, *(last or (None, None)))
         except Unavailable:
-            # The message is sent: that mustn't look as if it weren't. What is kept says that nothing is known.
+            # The message has been sent, so this must not look like a failure. The store still says "unknown", which is
+            # safe.
             if last is None:
                 raise
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
-        """Keep which call a message that was sent is about.
+        """Store which call a sent message is about.
 
-        The message is there already. If the store can't keep the binding, a reply to the message is asked back.
+        The message can't be taken back. If the store can't keep the binding, a reply to the message is asked back.
         """
         if ref is None or self._bind is None:
             return
@@ -355,7 +362,7 @@ class TelegramChat:
             await self._moved(old, new)
 
     async def _paced(self, chat_id: int, request: _Request, *, refresh: bool = False) -> Any:
-        """The request in its turn; where Telegram can't read the HTML, the same once more as plain text."""
+        """Make the request when it is its turn. If Telegram can't read the HTML, send it once more as plain text."""
         try:
             return await self._once(chat_id, request, html=True, refresh=refresh)
         except _UnparsedError:
@@ -369,27 +376,27 @@ class TelegramChat:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can shut us out of a private chat at any moment, and must bring nothing about by it.
+            # Anybody can block us in a private chat at any time. So that alone never makes a card undeliverable.
             error.lost = error.lost and chat_id < 0
             raise
 
 
 class _Request(Protocol):
-    """A call of the Bot API, with its text as HTML or plain."""
+    """A request to the Bot API, with its text as HTML or plain."""
 
     def __call__(self, *, html: bool) -> Awaitable[Any]:
-        """Make it."""
+        """Make the request."""
 
 
 class _Sender(Protocol):
-    """Sends one message to a chat, or a topic of it, in answer to another or to none."""
+    """Sends one message to a chat or a topic of it, as a reply to another message or without one."""
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
-        """Do it; the message as Telegram took it."""
+        """Send it. Return the message as Telegram stored it."""
 
 
 class _UnchangedError(PlatformError):
-    """The message says that already."""
+    """The message has this content already."""
 
 
 class _UnparsedError(PlatformError):
@@ -397,11 +404,11 @@ class _UnparsedError(PlatformError):
 
 
 class _AstrayError(PlatformError):
-    """The topic was deleted, or the message that is answered is in another one."""
+    """The topic was deleted, or the message to reply to is in another topic."""
 
 
 class _MovedError(PlatformError):
-    """The group is a supergroup now."""
+    """The group has become a supergroup."""
 
     def __init__(self, chat_id: int) -> None:
         super().__init__(f"moved to {chat_id}", passing=True)
@@ -410,7 +417,7 @@ class _MovedError(PlatformError):
 
 @asynccontextmanager
 async def _explained() -> AsyncIterator[None]:
-    """Telegram's errors as the port's: which may pass, and when."""
+    """Raise Telegram's errors as PlatformError, which says whether the error may pass and when to retry."""
     try:
         yield
     except RetryAfter as error:
@@ -427,7 +434,7 @@ async def _explained() -> AsyncIterator[None]:
         raise PlatformError("something else answers in Telegram's place", passing=True) from error
 
 
-#: What a 400 says (official server, `Client.cpp`), and which of the errors above it is.
+#: Words in a 400 (official server, `Client.cpp`), and the error above that they mean.
 _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
     "message is not modified": _UnchangedError,
     "can't parse entities": _UnparsedError,
@@ -443,12 +450,12 @@ def _bad_request(error: BadRequest) -> PlatformError:
 
 
 def _number(message: str) -> int:
-    """A message's number within its chat."""
+    """Return a message's number within its chat."""
     return int(message.partition(":")[2])
 
 
 def _sealed_for(route: str) -> str:
-    """What button data is bound to: the chat that the conversation began in."""
+    """Return the chat that button data is bound to: the chat in which the conversation began."""
     return route.partition("/")[0]
 
 

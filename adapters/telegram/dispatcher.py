@@ -1,12 +1,12 @@
-"""Recorded updates through python-telegram-bot's own dispatcher: `Application.process_update` and its handlers.
+"""Hands recorded updates to python-telegram-bot's own dispatcher: `Application.process_update` and its handlers.
 
-Two applications share the bot. The first has our handlers, the second those of the operator, if there are any. Each
-update goes to ours first. So an operator's handler can't come before ours, and `ApplicationHandlerStop` stops only
+Two applications share the bot. The first has our handlers, the second has the operator's handlers, if there are any.
+Each update goes to ours first. So an operator's handler can't come before ours, and `ApplicationHandlerStop` stops only
 other handlers of the operator.
 
-The library swallows what a handler raises, and drops an update that no handler takes. Both must come back to the
-inbox: the event stays there, and is tried again or set aside. An error handler therefore keeps each exception, and
-`dispatch` raises the first one.
+The library swallows a handler's exceptions, and drops an update that no handler takes. Both must come back to the
+inbox: the event stays there, and is retried or set aside. An error handler therefore keeps each exception, and
+`dispatch` raises the first of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Hear, Register
 
-    #: Reads an update of one kind. Returns None if the update says nothing to us.
+    #: Reads an update of one kind. Returns None if nothing in the update concerns us.
     Translate: TypeAlias = Callable[[Update, Me], Heard | None]
     App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
 
@@ -50,7 +50,7 @@ _KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
     "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
     "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
 }
-#: The listener to the update of this task, and the exceptions that handlers raised on it.
+#: The listener for this task's update, and the exceptions that its handlers raised.
 _hear: ContextVar[Hear] = ContextVar("hear")
 _raised: ContextVar[list[Exception]] = ContextVar("raised")
 
@@ -71,7 +71,10 @@ class Dispatcher:
         self._apps[0].add_handlers(list(_handlers(me)))
 
     async def dispatch(self, update: Update, hear: Hear) -> None:
-        """Hand an update to our handlers, then to the operator's. Raises what they raised, or Untaken."""
+        """Hand an update to our handlers, then to the operator's.
+
+        Raises the first exception of a handler, or Untaken if no handler took the update.
+        """
         _hear.set(hear)
         raised: list[Exception] = []
         _raised.set(raised)
@@ -85,7 +88,7 @@ class Dispatcher:
 
 
 def _application(bot: Bot) -> App:
-    """An application that only dispatches: it fetches nothing, queues nothing, and stores nothing."""
+    """Return an application that only dispatches: it fetches nothing, queues nothing, and stores nothing."""
     app = ApplicationBuilder().bot(bot).updater(None).job_queue(None).build()
     app.add_error_handler(_keep)
     return app
@@ -98,18 +101,18 @@ async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) ->
 
 
 async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
-    """Take an update that says nothing to us."""
+    """Take an update that doesn't concern us."""
     del update, context
 
 
 def _takes(app: App, update: Update) -> bool:
-    """Whether a handler of the application wants the update. The library keeps the result of that check to itself."""
+    """Return whether a handler wants the update. The library doesn't return the result of its own check."""
     checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
     return any(check is not None and check is not False for check in checks)
 
 
 def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
-    """Our handlers, one for each kind of update in `ALLOWED_UPDATES`."""
+    """Return our handlers, one for each kind of update in `ALLOWED_UPDATES`."""
 
     def handing_on(translate: Translate) -> Any:
         async def handle(update: Update, context: CallbackContext[Any, Any, Any, Any]) -> None:
@@ -120,6 +123,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Before the first poll names the kinds that we read, Telegram also sends the bot's own membership of chats.
+    # Until the first poll names the kinds that we read, Telegram also sends changes of the bot's own membership in
+    # chats.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

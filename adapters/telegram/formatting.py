@@ -1,4 +1,4 @@
-"""A message's text and entities as the reader takes them: Python strings and indices, and what each entity means.
+"""A message's text and entities as the reply reader takes them: Python indices, and the meaning of each entity.
 
 The Bot API counts offsets and lengths in UTF-16 code units ("MessageEntity"), so a character beyond the Basic
 Multilingual Plane, such as most emoji, counts twice.
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _TWO_UNITS = 0x10000
-#: What each type of entity means. Clients add some types by themselves (a hashtag, a number); those mark the person's
-#: own plain words. Any other type (links, custom emoji, dates, types to come) may show something else than its text.
+#: The meaning of each type of entity. Clients add some types by themselves (a hashtag, a number); those mark the
+#: person's own plain words. Any other type (links, custom emoji, dates, types to come) may show something else than its
+#: text.
 _KINDS = {
     MessageEntity.STRIKETHROUGH: SpanKind.STRUCK,
     MessageEntity.SPOILER: SpanKind.SPOILER,
@@ -41,18 +42,21 @@ _KINDS = {
 
 
 def spans_of(text: str, entities: Iterable[MessageEntity]) -> tuple[Span, ...]:
-    """Return the formatted stretches of a text."""
+    """Return the formatted spans of a text."""
     units = list(accumulate((2 if ord(char) >= _TWO_UNITS else 1 for char in text), initial=0))
     return tuple(_span(units, entity) for entity in entities)
 
 
 def _span(units: Sequence[int], entity: MessageEntity) -> Span:
-    """The entity by characters; `units` has each character's first unit. Half a character counts as a whole one."""
+    """Return the span of an entity, counted in characters. An entity that covers half a character covers all of it.
+
+    `units` has each character's first UTF-16 unit.
+    """
     start = bisect_right(units, entity.offset) - 1
     end = bisect_left(units, entity.offset + entity.length)
     return Span(start, end, _KINDS.get(entity.type, SpanKind.LINK))
 
 
 def cut_off(spans: Iterable[Span], count: int) -> tuple[Span, ...]:
-    """Return the spans of a text that has lost so many characters at its start."""
+    """Return the spans of a text whose first `count` characters were cut off."""
     return tuple(Span(max(one.start - count, 0), one.end - count, one.kind) for one in spans if one.end > count)

@@ -1,7 +1,7 @@
-"""Updates of the Bot API as neutral events: translators, nothing more.
+"""Translates updates of the Bot API into neutral events, and does nothing else.
 
-Who may decide is never judged here; what can't be anyone's decision is named here, because only the platform's own
-fields tell: bots, anonymous admins, channels, forwarded and edited messages.
+These functions never judge who may decide. They mark messages that can't be anybody's decision as barred, because only
+Telegram's own fields identify them: bots, anonymous admins, channels, forwarded and edited messages.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _DECIDING = frozenset({"approve", "reject", "cancel"})
-#: What may follow our name at the end of a text.
+#: Characters that may follow our name at the end of a text.
 _AFTER_WORDS = " .!"
-#: What the reader knows as ours in a text: `/approve REF` behind our name.
+#: Commands that the reply reader knows as ours inside a text: `/approve REF` after our name.
 _OURS = frozenset({"/approve", "/reject"})
 _SLASH = re.compile(r"\s*(/\S*)")
 _COMMAND = re.compile(r"/(\w+)(?:@(\w+))?(?:\s+(.*))?", re.DOTALL)
@@ -45,9 +45,9 @@ class Me:
 
 
 def order_of(update: Mapping[str, Any]) -> str:
-    """The lane whose raw updates are handled in order: a conversation, and in it each person's presses.
+    """Return the lane in which an update is handled in order: a conversation, or one person's presses in it.
 
-    A press names its call, so nobody's press waits for others' talk. Telegram's own webhook queue does the same.
+    A press names its call, so it needn't wait for other people's messages. Telegram's own webhook queue does the same.
     """
     pressed = _fields(update.get("callback_query"))
     if pressed:
@@ -81,7 +81,7 @@ def pressed(update: Update, me: Me) -> Heard | None:
 
 
 def reacted(update: Update, me: Me) -> Heard | None:
-    """Read emoji that were added to a message; None for emoji that were taken away."""
+    """Read the emoji that were added to a message. Returns None if emoji were only taken away."""
     del me
     reaction = update.message_reaction
     if reaction is None:
@@ -127,7 +127,11 @@ def _message(message: Message, me: Me) -> Heard | None:
 
 
 def _said(message: Message, me: Me) -> Heard | None:
-    """What somebody said. Whatever has no text (a picture, a sticker) says neither yes nor no, to a card too."""
+    """Read a message that somebody sent.
+
+    A message without text (a picture, a sticker) is read only if it replies to a message of ours. It says neither yes
+    nor no.
+    """
     text = message.text or ""
     command = _command(text, me)
     ours = _ours(message, me)
@@ -155,14 +159,14 @@ def _said(message: Message, me: Me) -> Heard | None:
 
 
 def _ours(message: Message, me: Me) -> Message | None:
-    """The message of ours that this one replies to."""
+    """Return the message of ours that this one replies to, or None."""
     answered = message.reply_to_message
     ours = answered is not None and answered.from_user is not None and answered.from_user.id == me.id
     return answered if ours else None
 
 
 def _answers_something(message: Message) -> bool:
-    """Whether the message replies to anything: a message of this chat or of another one, or a story."""
+    """Return whether the message replies to anything: a message of this chat or of another one, or a story."""
     return bool(message.reply_to_message or message.external_reply or message.reply_to_story)
 
 
@@ -171,7 +175,7 @@ def _place(message: Message) -> str:
 
 
 def _barred(message: Message) -> str | None:
-    """Why a message can't be anybody's decision, if so."""
+    """Return why a message can't be anybody's decision, or None."""
     if message.sender_chat is not None:
         return "chat.anonymous" if message.sender_chat.id == message.chat.id else "chat.channel"
     if message.from_user is None or message.from_user.is_bot or message.sender_business_bot or message.via_bot:
@@ -180,7 +184,10 @@ def _barred(message: Message) -> str | None:
 
 
 def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
-    """An event that is put on record only where it was meant for us: said in private, in answer to us, or by name."""
+    """Read a message that can't decide, if it was meant for us; otherwise return None.
+
+    It was meant for us if it was sent in private, replies to a message of ours, or names us.
+    """
     ours = _ours(message, me)
     private = message.chat.type == Chat.PRIVATE
     if not (ours or private or _named(message.text or "", me) or _mentions(message, me)):
@@ -198,7 +205,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _named(text: str, me: Me) -> bool:
-    """Whether a text is a command that decides, or one of any kind that is for us by name."""
+    """Return whether a text is a command for us that decides, or any other command with our name."""
     command = _command(text, me)
     return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
 
@@ -217,10 +224,10 @@ def _mentions(message: Message, me: Me) -> bool:
 
 
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted stretches, without our own name at either end.
+    """Return the text and its formatted spans, without our own name at either end.
 
-    Our name says whom the text is for, not what. Between other words it stays, and is no span: it addresses nobody
-    else.
+    Our name only says whom the text addresses. Between other words it stays in the text, and is no span, because it
+    addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
@@ -236,7 +243,7 @@ def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
 
 
 def _foreign_command(text: str) -> tuple[Span, ...]:
-    """Return the span of a `/word` in front that is no command of ours: a word for a program, as code is."""
+    """Return the span of a leading `/word` that isn't our command. Such a word is for a program, like code."""
     first = _SLASH.match(text)
     return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()
 
@@ -268,5 +275,5 @@ TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
     "message_reaction": reacted,
     "channel_post": posted,
 }
-#: Exactly the kinds that something here reads; Telegram remembers the list.
+#: Exactly the kinds of update that are read here. Telegram remembers the list.
 ALLOWED_UPDATES = tuple(TRANSLATORS)

@@ -1,9 +1,9 @@
 """Cards and answers as Telegram messages: pure functions from calls to HTML and keyboards.
 
-Telegram makes links, mentions, commands and hashtags of plain words, but for those in `code` or `pre` (Bot API,
-"MessageEntity"); what it could make such of stands there. "HTML style": only `&lt;`, `&gt;`, `&amp;`, `&quot;` and
-numeric entities are known, so `html.escape` is safe; nothing nests inside `pre` and `code`. A text is at most 4,096
-UTF-16 units after its entities are parsed.
+Telegram turns plain words into links, mentions, commands and hashtags, except inside `code` or `pre` (Bot API,
+"MessageEntity"). So text that Telegram could turn into one of these is put into `code`. "HTML style": only `&lt;`,
+`&gt;`, `&amp;`, `&quot;` and numeric entities are known, so `html.escape` is safe; nothing nests inside `pre` and
+`code`. A text is at most 4,096 UTF-16 units after its entities are parsed.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 PLATFORM = "telegram"
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
 LONGEST = 4096
-#: Of more entities in a message Telegram keeps none ("Limits"). A line with several live words is code as a whole.
+#: If a message has more entities, Telegram drops all of them ("Limits"). So a line with several live words is all code.
 _MOST_ENTITIES = 100
 _MOST_IN_LINE = 3
 #: Blanks, numbers as long as a bank card's, and words.
 _TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
-#: At least what TDLib's `find_*` functions find: addresses, mentions, hashtags, cashtags, commands, card numbers.
+#: Matches at least the text that TDLib's `find_*` functions turn into links, mentions, hashtags, cashtags, commands or
+#: card numbers.
 _ALIVE = re.compile(r"://|[^\s.]\.\w|[@#$]\w|(?<![\w/])/\w|\d(?:[ -]?\d){12}")
 _OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
 
@@ -58,7 +59,7 @@ Keyboard: TypeAlias = "tuple[Button, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to be: HTML, the same as plain text, and a row of buttons."""
+    """A message before it is sent: HTML, the same text without markup, and a row of buttons."""
 
     html: str
     plain: str
@@ -92,9 +93,10 @@ def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Me
 
 
 def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
-    """Approve, Reject and Details, each sealed for this call, deadline and chat.
+    """Return Approve, Reject and Details, each sealed for this call, deadline and chat.
 
-    Green approves and red rejects. An approval that takes more than one step has no colour, and its label ends in dots.
+    Approve is green and Reject red. If an approval takes more than one step, its button has no colour and its label
+    ends in dots.
     """
     labels = (
         (Verb.APPROVE, "button.approve.steps" if shown.steps else "button.approve", "" if shown.steps else "success"),
@@ -105,26 +107,29 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def plain_message(text: str, wording: Wording = IN_ENGLISH) -> Message:
-    """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live."""
+    """Return a sentence of ours, its middle cut out if it is too long. Quoted text can't become a link or command."""
     cut = _cut(encodable(text), LONGEST, wording)
     html = "\n".join(map(inert, cut.split("\n")))
     return Message(html if html.count("<code>") < _MOST_ENTITIES else _Part(cut, "pre").html, cut)
 
 
 def whole_message(text: str) -> Message:
-    """A text that is shown as it is, in one block."""
+    """Return a text unchanged, in one block."""
     return Message(_Part(text, "pre").html, text)
 
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
-    """How a call ended, for the conversation that asked, and what the tool printed."""
+    """Return how a call ended and the tool's output, for the conversation that asked."""
     output = card(call).output
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
 
 
 def inert(line: str, tag: str = "") -> str:
-    """HTML in which nothing of a line comes alive: what would stands as code. The rest is in the element `tag`."""
+    """Return a line as HTML in which Telegram finds no link or command.
+
+    A word that Telegram could make live is put into `code`; the other words are in the element `tag`.
+    """
     found = [(alive, "".join(words)) for alive, words in itertools.groupby(_TOKENS.findall(line), _comes_alive)]
     if sum(alive for alive, _ in found) > _MOST_IN_LINE:
         return _element(line, "code")
@@ -140,21 +145,21 @@ def _element(text: str, tag: str) -> str:
 
 
 def question(text: str, person: int) -> Message:
-    """A sentence of ours that asks one person, by user id: its first sign mentions them.
+    """Return a question to one person, by user id. Its first sign carries a mention of them.
 
-    A selective reply field opens only for those who are mentioned, or whose message it answers.
+    A selective reply field opens only for people who are mentioned, or whose message it answers.
     """
     sign, _, rest = text.partition(" ")
     return Message(f'<a href="tg://user?id={person}">{escape(sign)}</a> {escape(rest)}', text)
 
 
 def length(text: str) -> int:
-    """UTF-16 units."""
+    """Return the length in UTF-16 units."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def _cut(text: str, units: int, wording: Wording) -> str:
-    """The text in at most so many UTF-16 units, cut in the middle once, so that the count in it is true."""
+    """Return the text in at most `units` UTF-16 units, cut in the middle once, so that the stated count is right."""
     limit = len(text)
     cut = text
     while (over := length(cut) - units) > 0:
@@ -167,7 +172,7 @@ def _cut(text: str, units: int, wording: Wording) -> str:
 class _Part:
     """A line or block of a message, and its HTML element.
 
-    `markup` is the HTML of a line that holds more than text; the message is then still as long as its text is.
+    `markup` is the HTML of a line that holds more than text. Telegram counts the length of the text only.
     """
 
     text: str
@@ -186,7 +191,7 @@ class _Part:
 
     @property
     def plain(self) -> str:
-        """Where there is no markup, a block is marked line by line: nothing in it may pose as a line of ours."""
+        """Return the text without markup. Each line of a block gets a mark, so that no line in it looks like ours."""
         if self.tag in {"pre", "diff", "blockquote"}:
             return "\n".join(f"│ {line}" for line in self.text.split("\n"))
         return self.text
@@ -203,7 +208,7 @@ def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
 
 
 def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) -> Iterator[_Part]:
-    """A card that can be answered; the thing comes right after the headline, which is what a phone shows of it."""
+    """Return the parts of a pending card. The arguments follow the headline, because a phone's notice shows these."""
     yield _Part(f"{shown.sign} {shown.headline}{':' if shown.parts else ''}", "b")
     yield from _thing(shown.parts)
     yield from (_Part(text) for text in (shown.below, shown.place) if text)
@@ -235,7 +240,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
 
 
 def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
-    """A card that nobody can answer any more: what happened to what, then who, when and why."""
+    """Return the parts of an ended card: the outcome, then who decided, when and why, then the output."""
     yield _lined((wording.say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
     yield _lined((*shown.end_why, wording.say("card.name", short=shown.short)), names)
     if shown.output:
@@ -243,7 +248,7 @@ def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
 
 
 def _lined(told: Line, names: Names) -> _Part:
-    """A line with people mentioned, if they have an account here, and with times on the reader's own clock."""
+    """Return a line that mentions the people with an account here and shows times in the reader's time zone."""
     markup = "".join(_segment(segment, names) for segment in told)
     return _Part(plain(told, _time), markup=markup)
 
@@ -266,9 +271,9 @@ def _time(moment: Moment) -> str:
 
 
 def _fitting(parts: list[_Part], wording: Wording) -> list[_Part]:
-    """The same parts, the longest blocks cut until the whole fits into one message.
+    """Return the parts with the longest blocks cut until the whole fits into one message.
 
-    A card fits as it is while it waits; what may not is one with an outcome, which nobody decides on any more.
+    A pending card always fits. Only the card of an ended call can be too long, and nobody decides on that any more.
     """
     fitting = list(parts)
     while (over := sum(length(part.text) + 1 for part in fitting) - LONGEST) > 0:

@@ -1,4 +1,4 @@
-"""Telegram put together: the bot, its chat, its events, and how they come in."""
+"""Puts the Telegram adapter together: the bot, its chat, its events, and how they arrive."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 #: The first words of the methods that put a message into a chat.
 _WRITING = ("send", "copy", "forward")
-#: Loggers of libraries that log each request below the level of a warning. Every address holds the token.
+#: Loggers of libraries that log each request below the level of a warning. Every logged address contains the token.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 
 def make_bot(settings: TelegramSettings) -> Bot:
-    """The client, not yet connected. Raises SettingsError without a token."""
+    """Return the client, not yet connected. Raises SettingsError without a token."""
     token = settings.secret("token")
     if not token:
         raise SettingsError("Telegram needs a token: set SAYSO_TELEGRAM__TOKEN, or telegram.token_file.")
@@ -52,7 +52,7 @@ def make_bot(settings: TelegramSettings) -> Bot:
 
 
 async def build(settings: TelegramSettings, core: Core, register: Register | None = None) -> Telegram:
-    """The platform, not yet connected. Raises SettingsError."""
+    """Return the platform, not yet connected. Raises SettingsError."""
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
     chat = TelegramChat(
@@ -73,7 +73,7 @@ async def build(settings: TelegramSettings, core: Core, register: Register | Non
 
 
 def _masked(record: logging.LogRecord) -> bool:
-    """For whoever asks these loggers for more all the same."""
+    """Mask the token in a log line, in case somebody lowers the level of these loggers."""
     record.msg, record.args = mask(record.getMessage()), ()
     return True
 
@@ -81,16 +81,17 @@ def _masked(record: logging.LogRecord) -> bool:
 class Overheard(HTTPXRequest):
     """Sends requests, and notices messages that an operator's own handlers send with our bot.
 
-    Such a message may be a question to a person. The next "yes" of that person answers it, and not the card before it.
+    Such a message may ask a person something. The person's next "yes" then answers that message, and not the card
+    before it.
     """
 
-    #: Held while somebody else writes to a chat; the chat sets it.
+    #: Holds a chat while somebody else writes there. The chat sets it.
     writing: Callable[[int], contextlib.AbstractAsyncContextManager[None]] | None = None
 
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
     ) -> tuple[int, bytes]:
-        """Send a request."""
+        """Send a request. If it puts a message into a chat, hold that chat meanwhile."""
         chat_id = request_data.parameters.get("chat_id") if request_data else None
         if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
             return await super().do_request(url, method, request_data, *args, **more)
@@ -99,7 +100,7 @@ class Overheard(HTTPXRequest):
 
 
 class Telegram:
-    """Implements `hitl.platforms.Platform`: one bot at work."""
+    """Implements `hitl.platforms.Platform` for one bot."""
 
     surface = SURFACE
 
@@ -111,15 +112,15 @@ class Telegram:
         self._dispatcher = dispatcher
 
     def receiver(self, woken: Callable[[], None]) -> Poller | None:
-        """The loop that polls, unless Telegram calls our webhook."""
+        """Return the polling loop, or None if Telegram calls our webhook."""
         return None if self._settings.is_pushed else Poller(self.bot, self._inbox(woken))
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
-        """The webhook. Raises SettingsError without a secret: anybody could press buttons by such a webhook."""
+        """Return the webhook. Raises SettingsError without a secret, because then anybody could send button presses."""
         return webhook.endpoint(self._inbox(woken), self._settings.secret("webhook_secret"))
 
     async def connect(self) -> str:
-        """Ask Telegram who the bot is. Raises PlatformError."""
+        """Ask Telegram who the bot is, and return its user name. Raises PlatformError."""
         try:
             await self.bot.initialize()
             me = Me(self.bot.id, self.bot.username)
@@ -130,7 +131,7 @@ class Telegram:
         return me.username
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Hand a recorded update to our handlers, then to the operator's. Raises what they raise, or Untaken."""
+        """Hand a recorded update to our handlers, then to the operator's. Raises their exceptions, or Untaken."""
         await self._dispatcher.dispatch(read(event.body, self.bot), hear)
 
     async def close(self) -> None:

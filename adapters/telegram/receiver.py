@@ -1,8 +1,8 @@
-"""How updates come in: our own getUpdates loop, or a webhook. Both record first, acknowledge second, and decide later.
+"""Receives updates, by our own getUpdates loop or a webhook. Both record first, acknowledge second, decide later.
 
-Telegram forgets an update once the offset has passed it (getUpdates) or it was answered with 200 (webhook), so the
-raw update is committed to the inbox before either. It is read only afterwards: one that can't be understood, because
-Telegram is newer than this program, holds up nothing but itself.
+Telegram forgets an update once the offset has passed it (getUpdates) or it was answered with 200 (webhook). So the raw
+update is committed to the inbox before that. It is read only afterwards: an update that this version can't understand
+blocks no other update.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
-#: How much later than promised the answer to a long poll may come.
+#: The answer to a long poll may be this many seconds late.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 
 
 class UpdateRecorder:
-    """Records updates; `woken` is called after each commit."""
+    """Records updates. It calls `woken` after each commit."""
 
     def __init__(self, store: ports.Inbox, woken: Callable[[], None]) -> None:
         self._store = store
         self._woken = woken
 
     async def keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the raw updates. Raises Unavailable when that can't be done; then none is acknowledged.
+        """Commit the raw updates. Raises Unavailable if the store can't; then no update is acknowledged.
 
-        Raises KeyError for what is no update: every one has an id.
+        Raises KeyError if something isn't an update: every update has an id.
         """
         rows = [(str(update["update_id"]), order_of(update), json.dumps(update).encode()) for update in updates]
         await asyncio.gather(*(self._store.receive(SOURCE, *row) for row in rows))
@@ -57,12 +57,12 @@ class UpdateRecorder:
 
 
 def read(body: bytes, bot: Bot) -> Update:
-    """Return the update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
+    """Return the recorded update. Raises LookupError, TypeError, ValueError or AttributeError if it isn't one."""
     return Update.de_json(json.loads(body), bot)
 
 
 class Poller:
-    """The getUpdates loop. `trouble` says what is in its way, such as another poller that takes our updates."""
+    """The getUpdates loop. `trouble` says why no updates arrive, such as another poller that takes them, or is None."""
 
     def __init__(self, bot: Bot, inbox: UpdateRecorder, *, poll_s: int = POLL_S) -> None:
         self._bot = bot
@@ -74,7 +74,7 @@ class Poller:
         self.trouble: str | None = "no answer from Telegram yet"
 
     async def run(self) -> None:
-        """For ever."""
+        """Poll until cancelled."""
         while True:
             try:
                 await self.run_once()
@@ -93,7 +93,7 @@ class Poller:
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:
-        """One poll: what came is committed, and only then acknowledged by the next poll's offset."""
+        """Poll once and commit the updates. The next poll's offset acknowledges them. Return how many there were."""
         updates = await self._poll(self._patience())
         if updates:
             reach("events.received")
@@ -103,7 +103,7 @@ class Poller:
         return len(updates)
 
     async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Keep all that can be kept: an update that can't be must not hold up those behind it. Raises Unavailable."""
+        """Commit the updates; log and skip an unreadable update, so that it can't block others. Raises Unavailable."""
         try:
             return await self._inbox.keep(updates)
         except _UNREADABLE:
@@ -115,9 +115,9 @@ class Poller:
                     _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
-        """How long to poll: not at all while it isn't known that Telegram answers, so that this is known soon.
+        """Return how long to poll, in seconds: 0 until Telegram has answered, so that we soon know that it does.
 
-        Against a rival only a whole long poll tells that it is gone.
+        If another poller took our updates, poll the whole time: only a full long poll shows that the other one is gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 
@@ -140,16 +140,19 @@ _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionErro
 
 
 def _is_numbered(update: Any) -> bool:
-    """Whether it has the number that every update has."""
+    """Return whether this is an update with an id. Every real update has one."""
     return isinstance(update, dict) and type(update.get("update_id")) is int
 
 
 def seconds_of(error: RetryAfter) -> float:
-    """How long Telegram wants to be left alone."""
+    """Return the pause in seconds that Telegram asks for."""
     wait = error.retry_after
     return float(wait if isinstance(wait, int | float) else wait.total_seconds())
 
 
 def secret_fits(given: str | None, secret: str) -> bool:
-    """Whether a webhook call carries our secret; compared in constant time, before anything is parsed."""
+    """Return whether a webhook request carries our secret.
+
+    The comparison takes constant time, and comes before anything is parsed.
+    """
     return hmac.compare_digest((given or "").encode(), secret.encode())

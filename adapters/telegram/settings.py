@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class TelegramSettings(BaseModel):
     """One bot. Secrets come from the environment or from files, never from the configuration file itself.
 
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how long Telegram may
-    take for an answer. `pace` is the part of Telegram's published waits between messages that is kept: less than 1
+    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how many seconds
+    Telegram has for an answer. `pace` is the factor for Telegram's published waits between messages: set it below 1
     only if `api` is a server with other limits, such as `sayso simulate telegram`. `handlers` is a Python file or a
     module with an operator's own handlers.
     """
@@ -32,10 +32,10 @@ class TelegramSettings(BaseModel):
 
     @property
     def is_pushed(self) -> bool:
-        """Whether Telegram calls us."""
+        """Return whether Telegram sends requests to us."""
         return self.receive == "webhook"
 
     def secret(self, name: Literal["token", "webhook_secret"]) -> str:
-        """Return a secret, '' if it isn't set."""
+        """Return a secret, or '' if it isn't set."""
         given: SecretStr | None = getattr(self, name)
         return given.get_secret_value() if given else ""

@@ -1,6 +1,6 @@
-"""Sets Telegram itself up, once: webhook or polling, commands, descriptions.
+"""Sets up the bot at Telegram, once: webhook or polling, commands, descriptions.
 
-Everything here may be done again: what is right already is left alone, and said.
+It can run again at any time: settings that are right already are left alone and reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands and what people read beside them, by language (ISO 639-1; '' is everybody else's).
+#: Commands and the text that people see beside each, by language (ISO 639-1; '' for all other languages).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",
@@ -75,7 +75,7 @@ DESCRIPTIONS: Mapping[str, str] = {
 
 
 async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
-    """Make Telegram as configured; what was done or left, a line each. Raises TelegramError, SettingsError."""
+    """Set Telegram up as configured. Return a line for each thing done or left. Raises TelegramError, SettingsError."""
     me = await bot.get_me()
     return [
         f"token: belongs to @{me.username}",
@@ -86,7 +86,7 @@ async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
 
 
 async def remove(bot: Bot) -> list[str]:
-    """Take back what `set_up` did; the bot itself stays. Raises TelegramError."""
+    """Undo what `set_up` did; the bot itself stays. Raises TelegramError."""
     return [
         await _no_webhook(bot),
         *[await _commands(bot, language, {}) for language in COMMANDS],
@@ -105,7 +105,7 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
     secret, url = settings.secret("webhook_secret"), url_of(settings)
     if why := missing(settings):
         raise SettingsError(why)
-    # Always set: Telegram doesn't say which secret it holds.
+    # This is set every time, because Telegram doesn't say which secret it has.
     await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
     return f"webhook: {url}, with a secret and just the updates that are read"
 
@@ -144,7 +144,7 @@ async def _commands(bot: Bot, language: str, texts: Mapping[str, str]) -> str:
 
 
 async def _texts(bot: Bot, language: str, text: str) -> str:
-    """The description (an empty chat shows it) and the short one (the profile does)."""
+    """Set the description (shown in an empty chat) and the short description (shown in the profile)."""
     name = f"descriptions ({language or 'default'})"
     long = (await bot.get_my_description(language_code=language)).description
     short = (await bot.get_my_short_description(language_code=language)).short_description

@@ -1,9 +1,9 @@
-"""Telegram as a declared surface; the names of its places and messages are built and parsed here."""
+"""Declares Telegram as a surface, and builds and parses the names of its places and messages."""
 
 from __future__ import annotations
 
 from hitl.call import ReplyKind
-from hitl.platforms import Place, Surface
+from hitl.surfaces import Place, Surface
 
 PLATFORM = "telegram"
 GENERAL_TOPIC = 1
@@ -20,7 +20,7 @@ def message_of(chat_id: int, message_id: int) -> str:
 
 
 def parse_place(place: str) -> tuple[int, int | None]:
-    """Return chat id and topic of a place. Raises ValueError for another platform's."""
+    """Return chat id and topic of a place. Raises ValueError for another platform's place."""
     platform, _, rest = place.partition(":")
     chat, _, topic = rest.partition("/")
     if platform != PLATFORM:
@@ -29,12 +29,12 @@ def parse_place(place: str) -> tuple[int, int | None]:
 
 
 def is_private(place: str) -> bool:
-    """Whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
+    """Return whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
     return parse_place(place)[0] > 0
 
 
 def _place(name: str) -> Place:
-    """A topic is a place of its own in its chat."""
+    """Return the declared place. A topic is a room of its own in its chat."""
     return Place(name, chat=name.partition("/")[0], room=name)
 
 
@@ -55,6 +55,6 @@ SURFACE = Surface(
     prefix="/",
     help="chat.help",
     toasts=True,
-    # A button press waits 150 seconds for this process (official server, `add_update`), then it is dropped.
+    # Telegram keeps a button press for 150 seconds (official server, `add_update`), then drops it.
     loses_presses=True,
 )

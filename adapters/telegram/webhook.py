@@ -1,4 +1,4 @@
-"""Updates pushed by Telegram: the secret is checked before anything is read, and 200 follows the commit."""
+"""Updates that Telegram pushes. The secret is checked before the body is read, and 200 follows the commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OK, _BAD, _UNPROVED, _TOO_LONG, _BUSY = 200, 400, 401, 413, 503
 
 
 def endpoint(inbox: UpdateRecorder, secret: str) -> Endpoint:
-    """The webhook. Raises SettingsError without a secret: such a webhook would let anybody press buttons."""
+    """Return the webhook. Raises SettingsError without a secret, because then anybody could send button presses."""
     if not secret:
         raise SettingsError("a webhook needs a secret: set telegram.webhook_secret")
 

@@ -1,1 +1,1 @@
-"""A terminal as a surface: the card in a box, and lines typed towards it."""
+"""A terminal as a surface: it shows the card, and a person types lines to answer it."""

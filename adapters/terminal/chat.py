@@ -1,4 +1,4 @@
-"""A terminal as a surface: what one person has on the screen, and what that tells about the next line."""
+"""The `Chat` port for a terminal: text on one person's screen, and which call the next line can be about."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: So many outcomes are remembered as told.
+#: At most this many outcomes are remembered as shown.
 _MOST_TOLD = 1000
 
 
 class TerminalChat:
-    """One screen. `show` is where text goes; `width` None means plain text.
+    """The screen of one person. `show` prints text; `width` None means plain text.
 
-    `last` is the ref that the latest message of anyone but the person typing is about, None if it is about none.
-    `begun_at` is when the line that is being handled was begun. `wording` gives the language of the person.
+    `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
+    person types don't count. `begun_at` is the time at which the person began the line that is being handled.
+    `wording` returns the language of the person.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class TerminalChat:
         self.begun_at: datetime | None = None
 
     def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - there is one place, no messages
-        """The ref that the latest message is about, if it stood there before the line was begun."""
+        """Return the ref that the latest message is about, if it was there before the person began the line."""
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
         return self.last if shown_at is None or begun_at is None or begun_at >= shown_at else None
@@ -71,9 +72,9 @@ class TerminalChat:
         return plain(call, self.names, reader=self._reader, wording=self._wording())
 
     def outcome(self, call: Call, *, whole: bool) -> None:
-        """Show an outcome once, `whole` with what the tool said.
+        """Show an outcome once. `whole` adds the tool's output.
 
-        A rejection is shown again when its reason comes, or can't come any more.
+        A rejection is shown again when its reason arrives, or can't arrive any more.
         """
         told = (call.ref, call.status, call.reason)
         if told in self._told:
@@ -87,27 +88,27 @@ class TerminalChat:
         )
 
     def say(self, text: str, about: str | None = None) -> None:
-        """Show a text; `about` is the ref of the call that it is about, if it is about one."""
+        """Show a text. `about` is the ref of its call, or None."""
         self._show(text)
         self.last = about
 
-    # -- what the conversation engine says ------------------------------------------------------------------
+    # -- the messages of the conversation engine ------------------------------------------------------------
 
     def link(self, route: str, message: str) -> str:  # noqa: ARG002
-        """Nothing on a screen has an address."""
+        """Return '': text on a screen has no address."""
         return ""
 
     def learn_move(self, old: str, new: str) -> None:
-        """A terminal has one name."""
+        """Do nothing: a terminal has one name."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """What was printed stays as it is."""
+        """Do nothing: printed text can't be edited."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """What was printed stays as it is."""
+        """Do nothing: printed text can't be edited."""
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:  # noqa: ARG002
-        """A sentence."""
+        """Print a sentence."""
         self.say(text, about)
 
     async def ask(
@@ -120,17 +121,17 @@ class TerminalChat:
         answers: str | None = None,  # noqa: ARG002
         press: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Say that a no may have a reason. That a yes needs one is said already."""
+        """Say that a rejection may have a reason. If an approval needs a reason, another answer has said so already."""
         if verb is Verb.REJECT:
             self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
             self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
-        """A text whole."""
+        """Print a whole text."""
         self.say(text, about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """What must not be missed; the rest is on the screen already, or is about to be."""
+        """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
         if alert and text:
             self.say(text, press)
 

@@ -1,6 +1,6 @@
-"""Lines typed at a terminal as neutral events: translators, nothing more.
+"""Translates lines typed at a terminal into neutral events, and does nothing else.
 
-A key (`a`, `r`, `d`) counts only as a whole line: a single press can't, because refusals begin with the same
+A key (`a`, `r`, `d`) counts only as a whole line. A single key press can't count, because refusals begin with the same
 letters ("abort", "absolutely not"). A line that was begun before the card appeared never answers that card.
 """
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
-#: What a key says where it can't be about the card shown last: words, read and questioned like any.
+#: The words for a key if it can't be about the card shown last. They are read like any other typed words.
 _IN_WORDS: Mapping[str, str] = {"a": "yes", "r": "no", "d": "details"}
 
 
 def understand(
     line: str, *, identity: str, place: str, at: datetime, card: Call | None, waits: bool, keys: Keyring
 ) -> Heard:
-    """The event that a line is: `card` is the waiting call that it may be a key for, `waits` whether any waits."""
+    """Return the event for a line. `card` is the call that a key decides, `waits` whether any call is pending."""
     key = line.strip().casefold()
     verb = KEYS.get(key)
     if verb and card:

@@ -1,7 +1,7 @@
 """Cards as text for a terminal: beside a coloured bar on a TTY, plain lines anywhere else. Pure functions.
 
-A bar on the left survives every font, every width from 40 columns, and a terminal without colour. The parts that a
-Card holds are visible text already, so nothing in them can move the cursor or change a colour.
+A bar on the left works in every font, at every width from 40 columns, and without colour. The parts of a Card contain
+visible text only, so nothing in them can move the cursor or change a colour.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def box(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> str:
-    """The card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
+    """Return the card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)
@@ -64,7 +64,7 @@ def box(
 
 
 def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
-    """The card as plain lines, for pipes and screen readers."""
+    """Return the card as plain lines, for pipes and screen readers."""
     shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
     title = wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
     body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
@@ -72,12 +72,12 @@ def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wordi
 
 
 def wrapped(text: str, width: int) -> str:
-    """Text for a TTY, broken between words where it is wider than the screen."""
+    """Return text for a TTY, broken between words if it is wider than the screen."""
     return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
 
 
 def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
-    """The two lines that a card becomes when it is over: what happened to what, then who, when and why."""
+    """Return the two lines that replace a card when its call has ended: the outcome, then who, when and why."""
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     why = plainly(shown.end_why, _clock)
     sign = wording.say(f"terminal.sign.{shown.end_sign}")
@@ -89,8 +89,7 @@ def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "", 
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is how many others are pending. No window is so narrow that it names the key to approve and cuts off the one
-    to reject.
+    `more` is how many others are pending. At no width does the line name the key to approve without the key to reject.
     """
     if call is None:
         return ""
@@ -108,13 +107,13 @@ def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
 
 
 def _keys(wording: Wording) -> tuple[str, ...]:
-    """Ways to name the keys, the longest first."""
+    """Return the texts that name the keys, the longest first."""
     named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
     return (*map(wording.say, named), "")
 
 
 class _Line(Struct, frozen=True):
-    """A line of a card: its text, how far in it begins, and its style."""
+    """A line of a card: its text, its indentation, and its style."""
 
     text: str
     indent: str = ""
@@ -122,7 +121,7 @@ class _Line(Struct, frozen=True):
 
 
 def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
-    """The lines of a card. Only ours begin at the bar: what an agent wrote is indented, also where it is broken."""
+    """Return the lines of a card. Every line of text from an agent is indented; only our text starts at the bar."""
     yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
     yield from _thing(shown.parts)
     yield from (_Line(text) for text in (shown.below, shown.place) if text)
@@ -168,7 +167,7 @@ def _clock(moment: Moment) -> str:
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:
-    """Pieces of at most `width` columns: words kept whole where they fit, nothing dropped."""
+    """Split a text into pieces of at most `width` columns. Words stay whole if they fit, and nothing is dropped."""
     while wcswidth(text) > width:
         cut = _fitting(text, width)
         space = text.rfind(" ", cut // 2, cut)
@@ -179,7 +178,7 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """How many characters fit into so many columns, at least one cluster of them."""
+    """Return how many characters fit into `width` columns: at least one grapheme cluster."""
     used = 0
     for cluster in _CLUSTER.finditer(text):
         used += wcswidth(cluster[0])

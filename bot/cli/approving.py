@@ -1,4 +1,4 @@
-"""The approver's and operator's side: `pending`, `show`, `approve`, `reject`, `decide`, `withdraw`."""
+"""The commands of approvers and operators: `pending`, `show`, `approve`, `reject`, `decide`, `withdraw`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hitl.cards.wording import say
 
 
 class Choice(StrEnum):
-    """What `decide` takes."""
+    """The verdicts of `decide`."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def pending(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """What waits for an answer.
+    """List the pending requests.
 
     Example: sayso pending
     """
@@ -51,7 +51,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """One call whole, with its record.
+    """Show one whole request, with its record.
 
     Example: sayso show K7Q2MX
     """
@@ -105,7 +105,7 @@ def decide(
 ) -> None:
     """Approve or reject a request, for scripts.
 
-    It does what the commands `approve` and `reject` do, with the answer as a word.
+    It does the same as the commands `approve` and `reject`, with the verdict as an argument.
 
     Example: sayso decide K7Q2MX reject --reason "too risky"
     """
@@ -122,7 +122,7 @@ def _decide(
     *,
     json: bool,
 ) -> None:
-    """Send the answer and print what came of it; exit 1 if the request wasn't decided."""
+    """Send the answer and print its outcome; exit 1 if the request wasn't decided."""
     confirmed = _confirms(confirm, target)
     with connect(config, socket, shown=True) as client:
         came = about(client, "decide", target, verb=verdict.value, reason=reason, confirmed=confirmed)
@@ -132,7 +132,7 @@ def _decide(
 
 
 def withdraw(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Take a waiting call back.
+    """Withdraw a pending request.
 
     Example: sayso withdraw K7Q2MX
     """
@@ -150,7 +150,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """How long people have, as `4:59 left`."""
+    """Return how long people have to answer, as `4:59 left`."""
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
     return say(
         "pending.left",
@@ -159,7 +159,7 @@ def _left(call: dict[str, Any]) -> str:
 
 
 def _listed(call: dict[str, Any]) -> str:
-    """A pending call in two lines: who wants what where, then the agent's or caller's note."""
+    """Return a pending call in two lines: its headline, then the agent's or caller's note."""
     from hitl.cards.text import one_line
 
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])

@@ -1,4 +1,4 @@
-"""`sayso ask`: a script waits for a yes, and what was shown is what runs."""
+"""`sayso ask`: a script waits for an approval, and exactly what was shown runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sayso_client.asking import Asking, Call
 
-#: Exit statuses by how a call ended for the one who asked; any other status means that another waiter got it.
+#: Exit statuses by the end of a call. Any other end means that another waiter got the call.
 STATUSES: Mapping[str, int] = {
     "rejected": 10,
     "expired": 11,
@@ -40,7 +40,7 @@ STATUSES: Mapping[str, int] = {
     "lapsed": 17,
 }
 USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
-#: And by what went wrong with the asking; anything else means that the service can't serve it now.
+#: Exit statuses by error code. Any other error means that the service can't be used now.
 _FAILURES: Mapping[str, int] = {
     AlreadyDecided.code: RELEASED_ALREADY,
     CallDenied.code: STATUSES["denied"],
@@ -50,7 +50,7 @@ _FAILURES: Mapping[str, int] = {
     CallUnknown.code: USAGE,
     InvalidConfirmation.code: USAGE,
 }
-#: The statuses after a yes whose run hasn't ended yet.
+#: The statuses of an approved call whose run hasn't ended yet.
 _GRANTED = frozenset({"approved", "running"})
 #: The largest number of approvers that a line names.
 _MOST_NAMED = 4
@@ -87,12 +87,13 @@ def ask(
 ) -> None:
     """Ask a person, wait, and run CMD only if the answer is yes.
 
-    Exits with CMD's status; without CMD 0 means approved. 10 rejected (the reason is on stderr), 11 expired,
-    12 denied by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another
-    waiter already, 16 not waited for, 17 lapsed, 2 usage.
+    Exits with CMD's status; without CMD 0 means approved. 10 rejected (the reason is on stderr), 11 expired, 12 denied
+    by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another waiter already, 16
+    not waited for, 17 lapsed, 2 usage.
 
     It says on stderr what it waits for, and each change. After a rejection by a button, that person has 60 seconds to
-    give a reason. The end comes with the reason, with that time, with Ctrl-C, or at once with --at-once; it is 10.
+    give a reason. The command ends with 10 when the reason comes, when that time is over, after Ctrl-C, or at once with
+    --at-once.
 
     Example: sayso ask deploy --note "release 1.4" -- ./deploy.sh prod
     """
@@ -134,8 +135,8 @@ def wait(
 ) -> None:
     """Wait until a request is decided.
 
-    Exits with 0 if it was approved or allowed, else as `sayso ask` does. It takes nothing over and withdraws nothing:
-    the request is still run by whoever asked. Ctrl-C ends the wait alone, with 130.
+    Exits with 0 if it was approved or allowed, else with the status of `sayso ask`. It takes nothing over and withdraws
+    nothing: the requester still runs the request. Ctrl-C ends only the wait, with 130.
 
     Example: sayso wait K7Q2MX
     """
@@ -157,9 +158,9 @@ def wait(
 
 
 def _wait(asking: Asking, *, quiet: bool, at_once: bool, key: str) -> str:
-    """Wait until the call is decided and explained. Return the last message of the service that a person was shown.
+    """Wait until the call is decided and explained. Return the service's last message that was printed.
 
-    It says who may approve and until when, then each change; `key` is the sentence about Ctrl-C on a terminal.
+    It prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a terminal.
     """
     call = asking.call
     if call["status"] != "pending":
@@ -179,7 +180,7 @@ def _wait(asking: Asking, *, quiet: bool, at_once: bool, key: str) -> str:
 
 
 def _until(call: Call) -> str:
-    """When the time of people ends: the time of day, with the day unless it is today."""
+    """Return when the call expires: the time of day, with the day unless it is today."""
     day, _, clock = call["expires_at"][:19].partition("T")
     return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
 
@@ -193,7 +194,10 @@ def _named(approvers: list[str]) -> str:
 
 
 def _take(asking: Asking, command: list[str]) -> int | None:
-    """Run the command, if there is one, or take the call over: the exit status, None if it can't be had any more."""
+    """Run the command, or take the call over without one.
+
+    Return the exit status, or None if somebody else has the call.
+    """
     if not command:
         return 0 if asking.release() else None
     ended = asking.run(command)
@@ -205,7 +209,7 @@ def _take(asking: Asking, command: list[str]) -> int | None:
 
 
 def _refused(call: Call, said: str) -> int:
-    """Say why the call wasn't run for who asked, unless that was said before; the exit status."""
+    """Print why the call wasn't run, unless that was printed before. Return the exit status."""
     if call["status"] == "rejected" and call["reason"]:
         typer.echo(_visible(call["reason"]), err=True)
     elif call["message"] != said:
@@ -220,7 +224,7 @@ def _visible(text: str) -> str:
 
 
 def _keep(outcome: Path | None, value: dict[str, Any]) -> None:
-    """Write the outcome file, if one was asked for."""
+    """Write the outcome file, if the option names one."""
     if outcome is None:
         return
     try:

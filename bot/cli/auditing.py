@@ -1,4 +1,4 @@
-"""`history`, `audit` and `stats`: what is on record, whether it is what was written, and what it amounts to."""
+"""`history`, `audit` and `stats`: show, verify and summarise the record."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What `audit export` writes."""
+    """The formats of `audit export`."""
 
     JSONL = "jsonl"
     CSV = "csv"
 
 
-#: What a row of CSV holds, in this order. The rest of a line is in its JSON.
+#: The columns of CSV, in this order. The other fields of a line are in its JSON only.
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
     *("rule", "digest", "pressed_at", "hash", "flaws"),
 )
-#: A cell that begins so is a formula to a spreadsheet; people and agents write some of the cells.
+#: Spreadsheets take a cell with such a beginning for a formula, and people and agents write some of the cells.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: The groups of `stats`, and the titles over them.
+#: The groups of `stats`, and their titles.
 _GROUPS = {
     "by_tool": "stats.by_tool",
     "by_rule": "stats.by_rule",
@@ -77,7 +77,7 @@ def history(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """What was requested and what came of it, the newest first.
+    """List requests and their outcomes, the newest first.
 
     An option may be given several times; a request must meet each kind of option that is given. It reads the database
     beside the running service, as its user, and changes nothing.
@@ -101,9 +101,9 @@ def history(
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
-    """Whether all on record is what was written.
+    """Verify that the whole record is as it was written.
 
-    Each request, vote and line that was changed, removed or put in is named, and the exit status is 1. It reads the
+    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It reads the
     database beside the running service, as its user, and changes nothing.
 
     Example: sayso audit verify
@@ -136,7 +136,7 @@ def query(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """The newest lines of the record that are asked for, the newest first.
+    """List lines of the record, the newest first.
 
     An option may be given several times; a line must meet each kind of option that is given.
 
@@ -171,7 +171,7 @@ def export(
     format_: Annotated[Format, typer.Option("--format", help="One JSON object a line, or CSV.")] = Format.JSONL,
     config: Config = None,
 ) -> None:
-    """The record for another program, with secrets masked.
+    """Export the record for another program, with secrets masked.
 
     The oldest line comes first.
 
@@ -197,9 +197,9 @@ def export(
 
 
 def stats(since: Since = None, until: Until = None, config: Config = None, json: AsJson = False) -> None:
-    """How many requests came to what, and how quickly.
+    """Count requests, their outcomes, and the time to decisions.
 
-    Approvals within 2 seconds of the asking are counted: nobody has read the card by then.
+    It also counts approvals within 2 seconds of the request: nobody has read the card by then.
 
     Example: sayso stats --since 30d
     """
@@ -231,7 +231,7 @@ def _asked(
     until: str | None,
     text: str,
 ) -> RecordQuery:
-    """The options as one question; exit 2 for a value that nothing has."""
+    """Return the options as one query; exit 2 for an unknown value."""
     from hitl.call import Event, Risk, Status
     from hitl.history import EVENT_TYPES, RecordQuery
 
@@ -278,7 +278,7 @@ def _in_a_row(line: dict[str, Any]) -> str:
 
 
 def request_in_a_row(shown: dict[str, Any]) -> str:
-    """A request and its outcome in one line."""
+    """Return a request and its outcome in one line."""
     from hitl.cards.text import one_line
 
     return say(
@@ -292,7 +292,7 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
 
 
 def _warn(lines: Iterable[dict[str, Any]]) -> None:
-    """Name the requests that aren't as they were written."""
+    """Name the requests that fail their integrity check."""
     flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
     if flawed:
         typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
@@ -317,7 +317,7 @@ def _cell(value: Any) -> str:
 
 
 def _summary(head: str, told: dict[str, Any]) -> str:
-    """One line: how many, how they were decided, how long it took."""
+    """Return one line: how many requests, how they were decided, how long it took."""
     decided = ", ".join(f"{count} {name}" for name, count in sorted(told["decisions"].items())) or "-"
     results = ", ".join(f"{count} {name}" for name, count in sorted(told["results"].items())) or "-"
     waited = told["to_decision_s"]

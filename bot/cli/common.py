@@ -1,4 +1,4 @@
-"""What several commands share: the settings, the connection, and output for people and programs."""
+"""Shared by several commands: the settings, the connection, and output for people and programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 
 
 def _refs() -> list[tuple[str, str]]:
-    """The pending refs with their headlines, for a shell's completion; none if the service can't be asked."""
+    """Return the pending refs with their headlines, for a shell's completion, or nothing if that fails."""
     try:
         with connect(None, None, shown=True) as client:
             return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
@@ -51,7 +51,11 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
-    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`), or `ahead`; exit 2 for others."""
+    """Return the time of an option; exit 2 if it isn't one.
+
+    It may be an ISO 8601 time (UTC by default), or a span back from now (`90m`, `7d`), or with `ahead` a span from now
+    on.
+    """
     if text is None:
         return None
     try:
@@ -65,9 +69,10 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
 
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
-    """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them.
+    """Return the settings, or exit 2 with their errors.
 
-    From then on this process also masks what the settings name.
+    `ruling` says that they decide who may approve, so the file must not be writable by others. From here on this
+    process also masks the operator's own secret patterns.
     """
     from bot.errors import SettingsError
     from bot.settings import find_config, load, refuse_foreign
@@ -85,14 +90,17 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 
 
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
-    """A connection to the service, `shown` where nothing is done on its word. Raises ClientError."""
+    """Return a connection to the service. Raises ClientError.
+
+    `shown` says that its answers are only shown, and nothing is done because of them.
+    """
     from sayso_client.client import Client
 
     return Client(socket_path(config, socket_file), shown=shown)
 
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
-    """Where the service listens."""
+    """Return the path of the service's socket."""
     if socket_file is not None:
         return socket_file
     if given := os.environ.get("SAYSO_SOCKET"):
@@ -101,7 +109,7 @@ def socket_path(config: Path | None, socket_file: Path | None) -> Path:
 
 
 class Kept(NamedTuple):
-    """What the state folder keeps, for commands that read it beside the service."""
+    """Files of the state folder, for commands that read it beside the service."""
 
     database: Path
     keys: Keyring
@@ -109,7 +117,7 @@ class Kept(NamedTuple):
 
 
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
-    """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
+    """Return the database, the keys of its MACs and its mark. `there`: exit 1 if there is no database yet."""
     from adapters.database.keys import read
     from adapters.database.mark import Mark
     from adapters.database.sqlite.folder import KEYS
@@ -125,24 +133,24 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Say what went wrong on stderr and exit."""
+    """Write an error to stderr and exit."""
     tell(message, "red")
     raise typer.Exit(status)
 
 
 def tell(message: str, colour: str = "") -> None:
-    """Say something on stderr, in the one form that every error and notice of a command has."""
+    """Write a message to stderr, in the form that all errors and notices of commands have."""
     typer.echo(f"{painted('sayso:', colour, sys.stderr)} {message}", err=True)
 
 
 def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """Return the text in a colour where the stream (default: stdout) is a terminal and NO_COLOR is unset or empty."""
+    """Return the text in a colour if the stream (default: stdout) is a terminal and NO_COLOR is unset or empty."""
     shown = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return typer.style(text, fg=colour) if shown and colour else text
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
-    """Send a request about one call. Raises ClientError, which names a pending ref that looks like an unknown one."""
+    """Send a request about one call. Raises ClientError, which names a pending ref similar to an unknown one."""
     from difflib import get_close_matches
 
     from hitl.errors import CallUnknown
@@ -160,5 +168,5 @@ def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout."""
+    """Print one JSON document to stdout."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sayso_client.client import Client
 
-    #: Prints a question and returns the line that was typed. Raises EOFError at the end of the input.
+    #: Prints a question and returns the typed line. Raises EOFError at the end of the input.
     Prompt = Callable[[str], str]
 
 _APPROVE, _REJECT, _DETAILS, _SKIP, _QUIT = "a", "r", "d", "s", "q"
@@ -29,10 +29,10 @@ def register(app: typer.Typer) -> None:
 
 
 def inbox(config: Config = None, socket: SocketFile = None) -> None:
-    """Answer what is pending, one request after another.
+    """Answer the pending requests, one after another.
 
-    It shows each request that is pending now, oldest first, and asks for a key: a approves, r rejects, d shows the
-    details, s skips, q quits. What isn't answered stays pending.
+    It shows each pending request, oldest first, and asks for a key: a approves, r rejects, d shows the details, s
+    skips, q quits. Requests without an answer stay pending.
 
     Example: sayso inbox
     """
@@ -76,7 +76,7 @@ class _Answering:
                 return True
 
     def _done(self, key: str) -> bool:
-        """Do what the key means. Return whether the request needs no more answers."""
+        """Run the action of a key. Return whether the request needs no more answers."""
         if key == _APPROVE:
             return self._approved()
         if key == _REJECT:
@@ -86,7 +86,7 @@ class _Answering:
         return False
 
     def _approved(self) -> bool:
-        """Approve; a second yes or a reason is asked for if the request needs them."""
+        """Approve. Ask for a second yes or a reason if the request needs it."""
         came = self._sent("approve")
         if came["came"] == "reason_needed":
             came = self._sent("approve", reason=self._prompt(say("inbox.reason")).strip() or None)
@@ -104,7 +104,7 @@ class _Answering:
         return came
 
     def _ends(self, came: dict[str, Any]) -> bool:
-        """Whether the answer counts. A vote counts also when others have to agree."""
+        """Return whether the answer counts. A vote also counts if other people still have to agree."""
         return bool(came["decided"]) or came["came"] == "counted"
 
 
@@ -118,7 +118,7 @@ def _ask(question: str) -> str:
 
 
 def _shown(answer: dict[str, Any], place: str) -> str:
-    """The card of a request, as lines."""
+    """Return the card of a request, as lines."""
     shown, colour = answer["card"], RISK_COLOURS[answer["card"]["risk"]]
     head = say("inbox.head", place=place, sign=shown["sign"], risk=shown["risk"].upper(), short=answer["short"])
     parts = (line for part in shown["parts"] for line in part["text"].split("\n"))

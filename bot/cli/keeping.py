@@ -1,4 +1,4 @@
-"""`backup` and `restore`: the database in another file, and back."""
+"""`backup` and `restore`: copy the database to another file, and back."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def backup(
 ) -> None:
     """Copy the database while the service runs.
 
-    The copy is of one moment, and it is verified as `sayso audit verify` does. It doesn't hold the keys of the seals
-    (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because whoever has both can forge a yes.
+    The copy shows one moment, and is verified in the same way as by `sayso audit verify`. It doesn't hold the keys of
+    the integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who
+    has both can forge an approval.
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
@@ -45,8 +46,8 @@ def restore(
 ) -> None:
     """Put a backup in place of the database; stop the service first.
 
-    The database that was there is kept beside it. What ran since the backup may be open in it; if the mark shows that
-    the record had gone on, the next start ends all open requests, and nobody's yes to them counts.
+    The old database is kept beside it. Requests that have run since the backup may be open in the backup. If the mark
+    shows that the record has gone on since, the next start ends all open requests, and approvals of them don't count.
 
     Example: sayso restore /var/backups/sayso-monday.db
     """

@@ -1,4 +1,4 @@
-"""`sayso`: the commands, and how their failures are told."""
+"""`sayso`: the commands, and the messages about their failures."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line on stderr, never a traceback."""
-    # A call makes some 2,000 objects that its end frees again. At 700 objects, Python's default, the collector walks
-    # what is in flight several times a call, and a hundred times while a command is imported.
+    """Run the command line. A user's mistake gives one line on stderr, never a traceback."""
+    # A call makes some 2,000 objects that its end frees again. At 700 objects, Python's default, the collector examines
+    # the calls in flight several times a call, and the modules a hundred times while a command is imported.
     gc.set_threshold(10_000, 10, 10)
     _carry_any_text()
     try:
@@ -87,13 +87,13 @@ def main() -> None:
 
 
 def _explained(error: ClickException) -> str:
-    """A mistake in a command, in one line, with the command whose help says more."""
+    """Return a mistake in a command as one line that names the command's help."""
     command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"
     return say("command.usage", what=" ".join(error.format_message().split()), command=command)
 
 
 def _carry_any_text() -> None:
-    """What the encoding of a stream can't carry is replaced on its way in and written out on its way out."""
+    """Replace characters that a stream's encoding can't read, and escape characters that it can't write."""
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=errors)

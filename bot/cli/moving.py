@@ -1,4 +1,4 @@
-"""`sayso init mcp CLIENT`: the servers of an MCP client move behind the gateway, or back."""
+"""`sayso init mcp CLIENT`: moves the servers of an MCP client behind the gateway, or back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def move(name: str | None, client_file: Path | None, settings: Path, folder: Path, *, yes: bool, remove: bool) -> None:
-    """Move the servers of the client of that name, or take it back; exit 2 where that can't be done."""
+    """Move the servers of the named client, or undo that; exit 2 if it fails."""
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):
@@ -45,7 +45,7 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
 
 
 def _show(move: Move) -> None:
-    """Both files as differences, with secrets masked, and what stays where it is."""
+    """Show the changes of both files, with secrets masked, and the servers that stay with the client."""
     from hitl.cards.redaction import mask
 
     after = f"{move.settings.read_text('utf-8')}{move.block}"
@@ -60,7 +60,7 @@ def _show(move: Move) -> None:
 
 
 def _hidden(text: str, move: Move) -> str:
-    """The text without the values that get files of their own, however little they look like secrets."""
+    """Return the text without the values that get files of their own, even if they don't look like secrets."""
     for value in sorted(filter(None, move.secrets.values()), key=len, reverse=True):
         text = text.replace(json.dumps(value), '"[moved to a file]"')
     return text

@@ -1,4 +1,4 @@
-"""`reload` and `revoke`: what an operator changes while the service runs."""
+"""`reload` and `revoke`: changes that an operator makes while the service runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-#: How far back `revoke` looks for what the person approved.
+#: `revoke` lists the person's approvals from this period.
 _LOOKS_BACK = timedelta(days=7)
 
 
@@ -30,10 +30,10 @@ def register(app: typer.Typer) -> None:
 
 
 def reload(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
-    """Take people, routes and the policy from the settings.
+    """Apply people, routes and the policy of the settings.
 
-    All of it is taken, or none: what can't be used is named, and everything stays as it was. Other settings need a
-    restart; those that changed are named.
+    All of it applies, or nothing: if a part can't be used, the error names it and nothing changes. Other settings need
+    a restart; the command names those that changed.
 
     Example: sayso reload
     """
@@ -55,11 +55,11 @@ def revoke(
 ) -> None:
     """End all rights of a person or token, and list their approvals.
 
-    It is in force at once, and the list is of the last 7 days.
+    It applies at once. The list covers the last 7 days.
 
-    They can't ask, see, approve, claim or withdraw any more, whatever list names them, and a request that they approved
-    doesn't run unless it has begun. The name is kept in a file beside the settings (FILE.revoked); take its line out
-    and run `sayso reload` to give the rights back.
+    They can't ask, see, approve, claim or withdraw any more, even if a list names them. A request that they approved
+    doesn't run unless it has begun. The name is kept in a file beside the settings (FILE.revoked). To give the rights
+    back, remove its line there and run `sayso reload`.
 
     Example: sayso revoke ada
     """
@@ -97,7 +97,7 @@ def _keep(file: Path, name: str) -> None:
             if name in file.read_text("utf-8").splitlines():
                 return
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8") as handle:
-            # The service may run as another user, and refuses to start if it can't read whose rights ended.
+            # The service may run as another user, and refuses to start if it can't read this file.
             os.fchmod(handle.fileno(), 0o644)
             handle.write(f"{name}\n")
             handle.flush()
@@ -107,7 +107,7 @@ def _keep(file: Path, name: str) -> None:
 
 
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
-    """The requests of the last days that the person approved; none if there is no database yet."""
+    """Return the person's approved requests of the last days, or nothing if there is no database yet."""
     from adapters.database.sqlite.history import requests
     from hitl.history import RecordQuery
 

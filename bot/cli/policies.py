@@ -1,4 +1,4 @@
-"""`policy`: what is wrong with a document, why a call gets its verdict, and verdicts by the batch."""
+"""`policy`: the problems of a document, the reason for a verdict, and verdicts for many calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOUND = {"yes": "yes", "no": "no", "unsure": "cannot tell"}
 
 
 class Foreign(StrEnum):
-    """Other systems' documents that can be read."""
+    """Formats of other systems that can be read."""
 
     HAROMBE = "harombe"
     CONTENOX = "contenox"
@@ -66,7 +66,9 @@ def register(app: typer.Typer) -> None:
 
 
 def check(file: File = None, preset: FromPreset = None, config: Config = None, json: AsJson = False) -> None:
-    """What is wrong with a policy, with file, line and what to do. Exit status 1 where anything is.
+    """Report the problems of a policy, with file, line and remedy.
+
+    The exit status is 1 if there is any problem.
 
     Example: sayso policy check policy.yaml
     """
@@ -99,7 +101,9 @@ def explain(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Why a call gets its verdict. Every rule up to the one that decides, and whether it held; nothing is run.
+    """Explain the verdict on a call.
+
+    The output lists every rule up to the deciding rule, and whether each of them held. Nothing is run.
 
     Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
     """
@@ -127,7 +131,9 @@ def run_tests(
     expectations: Annotated[Path, typer.Argument(help="Calls, and the verdicts that they should get.")],
     json: AsJson = False,
 ) -> None:
-    """Judge the calls of a file, and compare. Exit status 1 where a verdict differs.
+    """Judge the calls of a file, and compare the verdicts.
+
+    The exit status is 1 if a verdict differs.
 
     Example: sayso policy test policy.yaml expectations.yaml
     """
@@ -156,7 +162,9 @@ def evaluate(
     preset: FromPreset = None,
     config: Config = None,
 ) -> None:
-    """Judge one call from stdin, or a batch. A call is {"tools", "tool", "args", "cwd"}, with "policy" for its own.
+    """Judge one call from stdin, or a batch.
+
+    A call is {"tools", "tool", "args", "cwd"}. With "policy" it brings its own policy.
 
     Example: echo '{"tool": "bash", "args": {"command": "ls"}}' | sayso policy eval policy.yaml
     """
@@ -183,12 +191,12 @@ def _judged(policy: Policy, call: PolicyCall) -> Verdict:
 
 
 def _for(policy: Policy, cwd: str | None) -> Policy:
-    """The policy for calls in a folder; if that isn't on this machine, nothing is looked up in it."""
+    """Return the policy for calls in a folder. If the folder isn't on this machine, no path in it is looked up."""
     return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
 
 def schema() -> None:
-    """The JSON Schema of policy documents.
+    """Print the JSON Schema of policy documents.
 
     Example: sayso policy schema > policy.schema.json
     """
@@ -204,7 +212,9 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The document.")],
     json: AsJson = False,
 ) -> None:
-    """Another system's document as one of ours. Each place where verdicts differ on purpose is told.
+    """Convert another system's document to one of ours.
+
+    It names each place where the verdicts differ on purpose.
 
     Example: sayso policy import contenox envelope.json > policy.yaml
     """
@@ -227,10 +237,10 @@ def backtest(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """What a policy would have changed about past requests.
+    """Show what a policy would have changed about past requests.
 
-    It is compared with the policy in force, on the requests of the record, by what paths and hosts are now. Nothing is
-    changed and nothing is run.
+    It is compared with the policy that applies now, on the requests of the record. Paths and hosts are judged as they
+    are now. Nothing is changed and nothing is run.
 
     Example: sayso policy backtest new.yaml --since 7d
     """
@@ -254,9 +264,9 @@ def suggest(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Rules for what was always approved, as YAML to look through.
+    """Suggest rules for requests that were always approved, as YAML.
 
-    Each rule allows one tool with just those arguments. Requests of high risk are never suggested, and neither is what
+    Each rule allows one tool with exactly those arguments. It never suggests requests of high risk, and no request that
     was once rejected, withdrawn or left unanswered. Approvals within 2 seconds don't count. Nothing is changed.
 
     Example: sayso policy suggest --since 90d > rules.yaml
@@ -274,7 +284,7 @@ def suggest(
 
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
-    """The requests of the record that are as they were written."""
+    """Return the requests of the record that pass their integrity check."""
     from adapters.database.sqlite.history import sound_calls
 
     kept = kept_files(settings(config))
@@ -282,7 +292,7 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
-    """Name and text of a document: a file, a preset, or what the settings name; exit 2 where there is none."""
+    """Return name and text of a document: a file, a preset, or the settings' policy; exit 2 without a document."""
     if file is not None and preset is not None:
         fail("Name a file or a preset, not both.", 2)
     if file is not None:
@@ -313,7 +323,7 @@ def _text(file: Path) -> str:
 
 
 def _load(name: str, text: str) -> Policy:
-    """The document, judging paths by this machine's files. Raises PolicyInvalid."""
+    """Compile the document. It judges paths by this machine's files. Raises PolicyInvalid."""
     from adapters.policies.surroundings import RealPaths
     from bot.errors import SettingsError
     from bot.policies import need_engine
@@ -327,7 +337,7 @@ def _load(name: str, text: str) -> Policy:
 
 
 def _usable(name: str, text: str) -> Policy:
-    """The document, or exit 1 with everything that is wrong with it."""
+    """Compile the document, or exit 1 with all its problems."""
     from hitl.policy import PolicyInvalid
 
     try:
@@ -343,7 +353,7 @@ def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
 
 
 def _line(name: str, problem: Problem) -> str:
-    """As compilers write it, so that editors find the place."""
+    """Return a problem in the form of compilers, so that editors find the line."""
     tail = f" ({problem.suggestion})" if problem.suggestion else ""
     return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
 

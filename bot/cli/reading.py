@@ -1,4 +1,4 @@
-"""`graph` and `replies`: the diagram, and what words are understood as."""
+"""`graph` and `replies`: the diagram of a call's life, and the readings of replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def graph() -> None:
-    """The life of a call, as a Mermaid state diagram.
+    """Print the life of a call, as a Mermaid state diagram.
 
     Example: sayso graph > states.mmd
     """
@@ -39,7 +39,7 @@ def parse(
         typer.Option("--jsonl", help='One {"text", "language"?, "refs"?, "spans"?} a line in, one answer a line out.'),
     ] = False,
 ) -> None:
-    """What a text is understood as.
+    """Show how a text is understood.
 
     Example: sayso replies parse "no because risky"
     """
@@ -54,7 +54,7 @@ def parse(
 def evaluate(
     file: Annotated[Path, typer.Argument(help='Labelled replies: {"text", "label", "also_ok"?, "reason"?} a line.')],
 ) -> None:
-    """How well a labelled file of replies is understood. The figures are one JSON object.
+    """Measure how well a labelled file of replies is understood. The figures are one JSON object.
 
     Example: sayso replies eval corpus.jsonl
     """
@@ -73,7 +73,7 @@ def evaluate(
 
 
 def _asked(line: str, number: int) -> dict[str, Any]:
-    """The arguments of `read` that a line of JSON holds."""
+    """Return the arguments of `read` from a line of JSON."""
     from hitl.replies import Span, SpanKind
 
     try:
@@ -96,7 +96,7 @@ def _asked(line: str, number: int) -> dict[str, Any]:
 
 
 def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
-    """What `read` and `verdict` say."""
+    """Return the results of `read` and `verdict`."""
     from hitl.replies import Reading, read, verdict
 
     def shown(reading: Reading) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`sayso mcp`: what an MCP client starts, so that its tools stand behind the gate."""
+"""`sayso mcp`: the relay that an MCP client starts, so that its tools are behind the gate."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def register(app: typer.Typer) -> None:
 
 
 def mcp(config: Config = None, socket: SocketFile = None) -> None:
-    """What an MCP client starts, to have its tools behind the gate.
+    """Carry an MCP client's messages to the gate.
 
-    It speaks MCP on standard input and output. It only carries messages to the running service, which has the servers
-    and their secrets: see docs/how-to/mcp.md.
+    An MCP client starts this command. It speaks MCP on standard input and output. It only carries messages to the
+    running service, which has the servers and their secrets: see docs/how-to/mcp.md.
 
     Example: claude mcp add sayso -- sayso mcp
     """

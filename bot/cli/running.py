@@ -48,7 +48,7 @@ def demo(
     ] = None,
     language: Annotated[Language, typer.Option("--language", help="What you read.")] = Language.EN,
 ) -> None:
-    """The whole loop in this terminal: agent, cards, your answers.
+    """Try the whole loop in this terminal: agent, cards, your answers.
 
     Example: sayso demo
     """
@@ -60,7 +60,7 @@ def demo(
 
 
 def run(config: Config = None) -> None:
-    """The service, until SIGTERM or Ctrl-C.
+    """Run the service until SIGTERM or Ctrl-C.
 
     Example: sayso run --config sayso.toml
     """
@@ -109,9 +109,9 @@ class Listening:
         self._answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def talk(self, lines: Iterable[str]) -> None:
-        """Say each line once the one before it is answered.
+        """Send each line when the line before it has been answered.
 
-        Raises what the service answered, that it broke off, or what showing a text raised.
+        Raises the service's error, the error of a broken connection, or an error of `show`.
         """
         listener = threading.Thread(target=self._listen, daemon=True)
         listener.start()
@@ -131,5 +131,5 @@ class Listening:
                     self._answers.put(None)
                 else:
                     self._show(text)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the thread that waits must hear it
+        except BaseException as error:  # noqa: BLE001 - any error must reach the thread that waits
             self._answers.put(error)

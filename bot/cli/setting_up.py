@@ -30,7 +30,8 @@ self_approval_socket = {self_approval}
 """
 
 
-#: What a single developer gets beside: the own yes counts on the phone too, where `approvers` get the cards.
+#: More settings for a person who is the only approver: their own yes also counts in their private chat, where the cards
+#: of `approvers` go.
 _ALONE = """
 # Cards of requests from this machine go to each approver's private chat, once a chat platform is set up.
 routes = ["approvers"]
@@ -42,7 +43,7 @@ self_approval = {limit}
 
 
 class Platform(StrEnum):
-    """Chat platforms, the servers of an MCP client, and coding agents: `init` sets them up."""
+    """The things that `init` sets up: chat platforms, the servers of an MCP client, and coding agents."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
@@ -56,7 +57,7 @@ class Platform(StrEnum):
 
 
 class Limit(StrEnum):
-    """Up to which risk a requester's own yes counts."""
+    """The highest risk up to which a requester's own yes counts."""
 
     OFF = "off"
     LOW = "low"
@@ -65,7 +66,7 @@ class Limit(StrEnum):
 
 
 class Receive(StrEnum):
-    """How what happens on a platform comes in: Telegram's first two, Slack's others."""
+    """The ways in which events of a platform arrive: Telegram's are the first two, Slack's the others."""
 
     POLLING = "polling"
     WEBHOOK = "webhook"
@@ -170,7 +171,9 @@ def init(
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call depends on, one line each. Non-zero until a call can be gated end to end.
+    """Check everything that a call depends on, one line each.
+
+    The exit status is 1 until a call can be gated end to end.
 
     Example: sayso doctor
     """
@@ -189,7 +192,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
 
 class _People(NamedTuple):
-    """What `init` was told about people. `alone` is None if nobody said."""
+    """The answers to `init` about people. `alone` is None if the option wasn't given."""
 
     requesters: list[str] | None
     approvers: list[str] | None
@@ -198,7 +201,7 @@ class _People(NamedTuple):
 
 
 def _first(file: Path, people: _People, state: str, workspace: str) -> None:
-    """Write a first configuration; exit 2 where that can't be done, or what was told contradicts itself."""
+    """Write a first configuration; exit 2 if that fails, or the options contradict each other."""
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
     if not all([*requesters, *approvers]):
@@ -234,13 +237,14 @@ def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> 
     from bot.settings import find_config
 
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-        # The hook lasts, so where it asks must not come from a folder that somebody else's project filled.
+        # An installed hook keeps using these settings. So they must be named if they lie in the working folder, which
+        # may hold somebody else's project.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
 
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:
-    """Append what Telegram needs; nothing that is there is touched."""
+    """Append the settings for Telegram; existing settings stay unchanged."""
     before = _read(file)
     if "telegram" in before:
         fail(f"{file} has a [telegram] already; it was left as it is.", 2)
@@ -263,7 +267,7 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """How events come in: as asked, else the platform's usual way; exit 2 where it has no such way."""
+    """Return how events arrive: as the option says, else in the platform's usual way; exit 2 if it has no such way."""
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
         fail(f"{platform.value} receives by {' or '.join(ways)}, not by {receive.value}; nothing was written.", 2)
@@ -271,7 +275,7 @@ def _way(platform: Platform, receive: Receive | None) -> Receive:
 
 
 def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
-    """Append what Slack needs; nothing that is there is touched."""
+    """Append the settings for Slack; existing settings stay unchanged."""
     before = _read(file)
     if "slack" in before:
         fail(f"{file} has a [slack] already; it was left as it is.", 2)
@@ -291,7 +295,7 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
 
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
-    """A new file, or the end of one; exit 2 where it can't be written."""
+    """Write a new file, or append to a file; exit 2 if it can't be written."""
     try:
         with file.open(how, encoding="utf-8") as handle:
             handle.write(text)
@@ -302,7 +306,7 @@ def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """What a configuration holds, or exit 2."""
+    """Return the content of a configuration, or exit 2."""
     import tomllib
 
     try:
@@ -324,7 +328,7 @@ def _is_https(url: str) -> bool:
 
 
 def _make_secret(file: Path) -> None:
-    """What Telegram will prove itself with; one that is there is kept."""
+    """Make the secret with which Telegram will authenticate itself. An existing secret is kept."""
     if file.exists():
         return
     try:
@@ -336,7 +340,7 @@ def _make_secret(file: Path) -> None:
 
 
 def _toml(text: str) -> str:
-    """A TOML basic string: JSON's escapes are among TOML's, which wants delete escaped too."""
+    """Return a TOML basic string. JSON's escapes are valid in TOML, which also requires an escape for delete."""
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
     return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

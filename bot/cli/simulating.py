@@ -37,7 +37,9 @@ def telegram(
     people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     group: Annotated[str, typer.Option("--group", help="A group of all of them and the bot.")] = "Ops",
 ) -> None:
-    """A Telegram on this machine. It says how to point the bot at it, then lets you act as people.
+    """Run a Telegram on this machine.
+
+    It says how to point the bot at it, then lets you act as people.
 
     Example: sayso simulate telegram --person ada --person ben
     """
@@ -58,7 +60,9 @@ def slack(
     people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     channel: Annotated[str, typer.Option("--channel", help="A channel of all of them and the app.")] = "ops",
 ) -> None:
-    """A Slack on this machine. It says how to point the app at it, then lets you act as people.
+    """Run a Slack on this machine.
+
+    It says how to point the app at it, then lets you act as people.
 
     Example: sayso simulate slack --person ada --person ben
     """
@@ -74,7 +78,9 @@ def model(
         int, typer.Option("--port", min=0, max=65535, help="Where the model answers; 0 takes a free port.")
     ] = 8083,
 ) -> None:
-    """A model on this machine that says what a script tells. It says how to point the agent at it.
+    """Run a model on this machine that follows a script.
+
+    It says how to point the agent at it.
 
     Example: sayso simulate model script.json
     """
@@ -84,7 +90,7 @@ def model(
 def mcp(
     folder: Annotated[str, typer.Argument(help="Where its script lies; a folder without one gets two tools.")],
 ) -> None:
-    """An MCP server that plays a script.
+    """Run an MCP server that follows a script.
 
     It speaks on standard streams and does what FOLDER/script.json says. Name the command in [mcp.servers].
 

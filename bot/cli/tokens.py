@@ -57,7 +57,7 @@ def create(
     socket: SocketFile = None,
     json: AsJson = False,
 ) -> None:
-    """Make a token. It is shown this once: only its hash is stored.
+    """Make a token. It is shown only this once: only its hash is stored.
 
     Example: sayso token create ci --scope agent --owner ada --origin slack:T1/C2 --until 90d
     """
@@ -120,7 +120,7 @@ def _bounds(token: dict[str, Any]) -> Iterable[str]:
 
 
 def _stands(token: dict[str, Any]) -> str:
-    """Say whether a token is revoked or over, or when it was last used."""
+    """Return whether a token is revoked or has ended, or when it was last used."""
     if token["revoked_at"]:
         return say("token.stands.revoked", at=token["revoked_at"][:10])
     if token["until"] and datetime.fromisoformat(token["until"]) <= datetime.now(UTC):

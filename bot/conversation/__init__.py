@@ -1,4 +1,4 @@
-"""The one conversation engine: what people do on any surface, and what they hear of it."""
+"""The one conversation engine: handles people's actions on every surface, and answers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which card a message is, by the sealed data of its button; and that every copy of a card tells the truth."""
+"""Finds the card of a message by its button's sealed data, and keeps every copy of a card up to date."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ class Cards:
         self._talker = voice.talker
 
     async def pressed(self, heard: Press) -> tuple[Verb, Call, str]:
-        """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.
+        """Return the verb, the call and the card's route of a press. If the card's message is unknown, adopt it.
 
-        Only for one who may decide: nobody else may make us edit another message. Raises InvalidConfirmation.
+        Only an approver's press adopts a message: nobody else may make us edit another message. Raises
+        InvalidConfirmation.
         """
         verb, call, route, known = await self._sealed(heard)
         if not known and self._voice.gate.access.is_approver(self._voice.principal(heard), call):
@@ -39,9 +40,10 @@ class Cards:
         return verb, call, route
 
     async def echo(self, heard: Echo) -> None:
-        """A card of ours as it stands there for all to see, when no answer told us so. It decides nothing.
+        """Handle a card of ours that the platform sends back. It may be one whose sending was never confirmed.
 
-        The first that is known is the card; a second says so at once. Whatever else a message of ours holds is no card.
+        It decides nothing. The first known message is the card; a second one is edited to say that another one counts.
+        A message of ours without valid button data is no card.
         """
         try:
             _, call, route, known = await self._sealed(heard)
@@ -54,7 +56,7 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """A second card of the call, which the outbox doesn't know of, tells the truth once it was pressed."""
+        """Edit the pressed message if it is a second card of a decided call, because the outbox doesn't know it."""
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):
             return
@@ -64,9 +66,9 @@ class Cards:
                 self._service.follow(call, partial(self._talker.update, route, heard.message))
 
     async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
-        """The verb, the call and the card's route that button data names, and whether its message is known for a card.
+        """Return the verb, the call and the card's route of button data, and whether its message is known as a card.
 
-        Raises InvalidConfirmation for data that isn't ours, or is another card's: a client may send what it likes.
+        Raises InvalidConfirmation for data that isn't ours, or belongs to another card: a client may send any data.
         """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)
@@ -83,7 +85,7 @@ class Cards:
         return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
 
     async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
-        """The platform took the card but its answer was lost: this message is the card, where none is known."""
+        """Record a message as the card if no card is known: the platform posted it, and its answer was lost."""
         wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
         if heard.message and wanted:
             await self._store.adopt(call.ref, route, heard.message)

@@ -1,4 +1,4 @@
-"""Commands: decide by the ref, look, take back, and ask who one is."""
+"""Commands: decide by the ref, show, withdraw, and show one's own identity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Commands:
         self._store = voice.store
 
     async def commanded(self, heard: Command) -> None:
-        """Do what the command says; the help for one that there isn't."""
+        """Run the command. An unknown command gets the help."""
         if heard.name in {"approve", "reject"}:
             return await self._decide(heard)
         if heard.name == "show":
@@ -69,7 +69,7 @@ class Commands:
         return "\n".join(lines) or self._voice.wording(heard).say(nothing)
 
     async def _for(self, heard: Command) -> list[Call]:
-        """The pending requests that concern that person: in private those of every place, elsewhere those of one."""
+        """Return the pending requests for that person: in private those of all places, elsewhere those of one place."""
         access, calls = self._gate.access, await self._store.pending()
         if not self._voice.is_private(heard):
             return [call for call in calls if self._voice.may_see(heard, call)]
@@ -77,7 +77,7 @@ class Commands:
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
     async def _line(self, heard: Command, call: Call, *, linked: bool) -> str:
-        """The headline of a request, with the address of its card."""
+        """Return the headline of a request, with the address of its card."""
         wording = self._voice.wording(heard)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
         told = wording.say("chat.pending", short=call.short, headline=head)

@@ -1,4 +1,4 @@
-"""Buttons: what a press leads to, and how the one who pressed hears of it."""
+"""Button presses: decides by them, and answers the person who pressed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from hitl.call import Call, Reply
     from hitl.events import Press
 
-#: A press is answered with what came of it, unless that takes longer than this.
+#: A press is answered with its outcome, unless deciding takes longer than this many seconds.
 PRESS_WITHIN_S = 1.0
-#: Answers to a press that the one who pressed must not miss.
+#: Answers that the person who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
@@ -34,7 +34,7 @@ class Presses:
         self._toasts = voice.surface.toasts
 
     async def pressed(self, heard: Press) -> None:
-        """Decide by a press, or show the call; refuse one that no button of ours made."""
+        """Decide by a press, or show the call. Refuse a press whose data isn't from a button of ours."""
         try:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
@@ -57,7 +57,10 @@ class Presses:
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
-        """Show a call whole. Only what was shown counts as seen: who decides, and the gate, count on it."""
+        """Show a whole call.
+
+        The look is recorded only if the call was really shown, because later approvals rely on it.
+        """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
         if self._toasts or not seen:
@@ -71,7 +74,10 @@ class Presses:
         return answer
 
     async def _showed(self, heard: Press, route: str, call: Call, text: str) -> bool:
-        """Whether it could be shown; where it never can be, that is said. Raises PlatformError for what may pass."""
+        """Return whether the text was shown. If it can never be shown, say so.
+
+        Raises PlatformError for errors that may pass.
+        """
         try:
             await self._talker.show(route, f"{call.short}.txt", text, about=call.ref, press=heard.press)
         except PlatformError as error:
@@ -86,7 +92,7 @@ class Presses:
         return True
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
-        """What came of a press, and whether it could be told in the one answer that a press gets."""
+        """Return the answer to a press, and whether it was sent as the one reply that the platform allows."""
         press = str(heard.press)
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
@@ -99,7 +105,7 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """Ask for the reason of a yes that needs one, or of a no that may have one; else tell what wasn't told yet."""
+        """Ask for a reason if an approval needs one or a rejection may have one; else send an unsent answer."""
         call = answer.call
         if call is None:
             return

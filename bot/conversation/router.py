@@ -1,6 +1,7 @@
-"""Where an event of a surface goes: presses, words and commands to the gate, the rest to the agent.
+"""Routes each event of a surface: presses, words and commands to the gate, other texts to the agent.
 
-Knows no platform. Each surface brings its declaration and a `Talker` (its words out), and hands in `Heard` events.
+It knows no platform. Each surface brings its declaration and a `Talker` (which sends its messages), and hands in
+`Heard` events.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
     from bot.conversation.stored import StoredTurns
     from bot.service import Service
-    from hitl.platforms import Surface, Talker
+    from hitl.platforms import Talker
     from hitl.ports import Agent
+    from hitl.surfaces import Surface
 
 
 class Router:
@@ -54,23 +56,23 @@ class Router:
         }
 
     def listen(self, surface: str) -> None:
-        """Say what an agent's turns have to say in conversations whose names begin so; the open ones go on."""
+        """Deliver the messages of agents' turns in conversations of this surface, and continue its open turns."""
         if self._stored is not None:
             self._stored.listen(surface, self._voice)
 
     def leave(self, surface: str) -> None:
-        """Say nothing there any more: turns stay open."""
+        """Stop delivering messages of agents' turns there. Turns stay open."""
         if self._stored is not None:
             self._stored.leave(surface, self._voice)
 
     async def handle(self, heard: Heard) -> None:
-        """Do what the event asks for. Raises what the store or the platform raises."""
+        """Handle an event. Raises the errors of the store and the platform."""
         self._voice.gate.names.learn(heard.identity, heard.called, heard.handle)
         heard = replace(heard, conversation=await self._began_as(heard.conversation))
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
     async def _barred(self, heard: Heard) -> None:
-        """What never counts, whoever sent it: on record, and told where it was meant for us."""
+        """Record an event that never counts, whoever sent it. Answer it if it was meant for us."""
         reaction = isinstance(heard, Reaction)
         if reaction and not await self._voice.store.by_message(heard.message or ""):
             return
@@ -85,19 +87,19 @@ class Router:
                 await self._voice.talker.tell(heard.conversation, text, answers=heard.message)
 
     async def _page_turned(self, heard: PageTurned) -> None:
-        """Another page of a text that was shown, for who may see it."""
+        """Show another page of a text to a person who may see the call."""
         call = await self._voice.store.get(heard.ref)
         if call is not None and self._voice.may_see(heard, call):
             await self._voice.show(heard, call)
 
     async def _moved(self, heard: Moved) -> None:
-        """A conversation got another name. A platform may say so twice: here, and to whoever writes to the old one."""
+        """Handle a conversation's new name. A platform may announce it here, and again on a message to the old name."""
         self._voice.talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
             await self._voice.service.moved(heard.conversation, heard.moved_to)
 
     async def _began_as(self, conversation: str) -> str:
-        """The name that a conversation began with, however often the platform renamed it since."""
+        """Return the name that a conversation began with, however often the platform has renamed it since."""
         moves = {new: old for old, new in (await self._voice.store.moves()).items()}
         while conversation in moves:
             conversation = moves.pop(conversation)

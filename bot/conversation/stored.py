@@ -1,8 +1,9 @@
-"""Turns of a resuming agent: stored before anything is done, taken one at a time in a conversation, and gone on with
-after a restart.
+"""Turns of a resuming agent.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice, to say what came of it: while its surface has none,
-such as a terminal that nobody is at, the turn stays open.
+They are stored before they begin, run one at a time in a conversation, and continue after a restart.
+
+There is one `StoredTurns` for all surfaces. A turn needs a voice to send its messages. While its surface has no voice,
+as with a terminal that is closed, the turn stays open.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
-#: So many lines of the talk in a conversation are quoted to an agent, each so long, and of so many conversations.
+#: Lines of a conversation that an agent gets as quotations, the longest line, and the number of remembered
+#: conversations.
 _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
-#: The longest text of an agent that is shown; what is longer is cut in the middle.
+#: The longest text of an agent that is shown. The middle of a longer text is cut out.
 _SHOWN = 3000
-#: So often it is tried to say what came of a turn.
+#: Sending the outcome of a turn is tried this many times.
 _TRIES_TO_SAY = 5
 _log = logging.getLogger(__name__)
 
@@ -54,25 +56,25 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        #: Calls on their way to the record: one that is stopped only then must still be found, to be withdrawn.
+        #: Calls that are being recorded. If the turn is stopped meanwhile, the call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
     def idle(self) -> bool:
-        """Whether no turn is being taken."""
+        """Return whether no turn is running."""
         return not self._running
 
     def listen(self, surface: str, voice: Voice) -> None:
-        """Use a voice in conversations whose names begin so, beside those that are used there already.
+        """Add a voice for conversations of this surface.
 
-        Turns that are open there go on.
+        Open turns there go on.
         """
         self._voices.setdefault(surface, []).append(voice)
         self._service.accompany(self._resume())
 
     def leave(self, surface: str, voice: Voice) -> None:
-        """Use a voice no more. While a conversation has none, its turns stay open."""
+        """Remove a voice. While a conversation has no voice, its turns stay open."""
         voices = self._voices.get(surface, [])
         if voice in voices:
             voices.remove(voice)
@@ -85,7 +87,7 @@ class StoredTurns:
             _log.error("turn.not_resumed", {"why": error.message})
 
     def overheard(self, place: str, principal: str, text: str) -> None:
-        """Remember what was said to others, to quote it to the agent in the next turn there."""
+        """Remember a text that was said to others, to quote it to the agent in the next turn there."""
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
         name = self._service.gate.names.of(principal, place.partition(":")[0])
@@ -93,7 +95,7 @@ class StoredTurns:
         lines.append((who, cut_middle(text, _LINE).text))
 
     async def begin(self, heard: Text, voice: Voice) -> None:
-        """Store a turn, and begin it once the turns before it in the conversation are done."""
+        """Store a turn, and begin it when the earlier turns in the conversation have ended."""
         place = heard.conversation
         name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
         said = tuple(self._said.pop(place, ()))
@@ -105,9 +107,9 @@ class StoredTurns:
         self._work(place)
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """End the turns of a conversation that the person who spoke may end, and withdraw what they wait for.
+        """End the turns of a conversation that this person may end, and withdraw their pending calls.
 
-        That person is the one whose turn it is, or an operator. False if there is no such turn.
+        A turn may be ended by its requester and by operators. Returns False if there is no such turn.
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]
@@ -126,11 +128,11 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """The turn as it is stored now: it may have gone on since it was read."""
+        """Return the turn in its stored form, because it may have gone on since it was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
-        """Withdraw the calls of a turn that wait for people; how many were."""
+        """Withdraw the pending calls of a turn. Return how many were withdrawn."""
         count = 0
         for call in await self._store.pending(origin=turn.place):
             if call.key and call.key.startswith(_key(turn, "")):
@@ -143,12 +145,12 @@ class StoredTurns:
         return count
 
     def _work(self, place: str) -> None:
-        """Take the turns of a conversation, unless that is being done, or nobody listens there."""
+        """Run the turns of a conversation, unless they are running already or there is no voice."""
         if place not in self._running and self.voices(place):
             self._running[place] = self._service.accompany(self._through(place))
 
     async def _through(self, place: str) -> None:
-        """Take the open turns of a conversation, one after the other. A store in trouble is waited for."""
+        """Run the open turns of a conversation, one after the other. If the store is in trouble, wait and retry."""
         pauses = Backoff()
         try:
             while True:
@@ -170,7 +172,10 @@ class StoredTurns:
         return next((turn for turn in open_turns if turn.place == place), None)
 
     async def _take(self, kept: KeptTurn) -> None:
-        """Take a turn to its end, and say what came of it. A platform in trouble is waited for. Raises Unavailable."""
+        """Run a turn to its end, and send its outcome. If the platform is in trouble, wait and retry.
+
+        Raises Unavailable.
+        """
         last = await self._store.last_turn(kept.place)
         turn, pauses, unsaid = _Turn(self._service, self, kept, last.state if last else b""), Backoff(), 0
         while True:
@@ -184,7 +189,7 @@ class StoredTurns:
                 _log.warning("turn.not_said", {"turn": kept.id, "why": str(error)})
                 if not error.passing or unsaid >= _TRIES_TO_SAY:
                     break
-            except Exception:  # noqa: BLE001 - logged, and people are told: without this the conversation would hang
+            except Exception:  # noqa: BLE001 - it is logged and people are informed: without this the conversation would hang
                 _log.exception("turn.broken", {"turn": kept.id})
                 await turn.say_if_possible(turn.wording.say("model.broken"))
                 break
@@ -193,12 +198,12 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices in a conversation; none while nobody listens there."""
+        """Return the voices in a conversation, or none while nobody listens there."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 
 class _Turn:
-    """Implements `hitl.ports.StoredTurn`. `heard`: nothing that it said was lost for want of a voice."""
+    """Implements `hitl.ports.StoredTurn`. `heard` is False if a message was lost because there was no voice."""
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:
         self.kept = kept
@@ -215,26 +220,26 @@ class _Turn:
 
     @property
     def text(self) -> str:
-        """What was said to the agent."""
+        """The text that began the turn."""
         return self.kept.text
 
     @property
     def said(self) -> Sequence[tuple[str, str]]:
-        """Who said what there since the last turn."""
+        """The other texts in the conversation since the last turn, with their authors."""
         return self.kept.said
 
     @property
     def state(self) -> bytes:
-        """What the agent kept of this turn."""
+        """The state that the agent stored for this turn."""
         return self.kept.state
 
     async def keep(self, state: bytes) -> None:
-        """Store what the agent needs to go on."""
+        """Store the state that the agent needs to continue."""
         self.kept = replace(self.kept, state=state)
         await self._service.store.keep_turn(self.kept)
 
     async def say(self, text: str) -> None:
-        """Say something as the agent's words: framed, so that no line of it looks like one of ours."""
+        """Send a text as the agent's words, framed so that no line of it looks like one of ours."""
         if text.strip():
             await self._tell(framed(self._turns.agent.name, text, self.wording))
 
@@ -246,16 +251,17 @@ class _Turn:
             await voice.tell(heard, text, about)
 
     async def say_if_possible(self, text: str) -> None:
-        """Say something; where that fails, nothing happens."""
+        """Send a text. A failure is only logged."""
         try:
             await self.say(text)
         except PlatformError as error:
             _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Ask for a call in the name of who spoke, unless it was asked for before; the call once it is over.
+        """Ask for a call in the requester's name, unless it was asked for before. Return the call when it has ended.
 
-        It is found by its key: what it would do may have changed since, because it was done.
+        An earlier call is found by its key and not by its arguments: its effect may have changed what they would do
+        now.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -271,7 +277,7 @@ class _Turn:
         return await self._service.explained(call) if call.awaits_reason else call
 
     async def _tell_refused(self, call: Call) -> None:
-        """Tell people of a call that nobody was asked about: it has no card."""
+        """Inform people about a call that was denied or couldn't be delivered, because it has no card."""
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             try:
                 await self._tell(outcome_for_agent(call, self.wording), call)
@@ -280,7 +286,7 @@ class _Turn:
 
 
 def framed(agent: str, text: str, wording: Wording = IN_ENGLISH) -> str:
-    """An agent's words as people see them: each line behind a bar, secrets masked, cut in the middle if long."""
+    """Return an agent's words as people see them: each line after a bar, secrets masked, cut in the middle if long."""
     shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
     return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 

@@ -1,4 +1,4 @@
-"""Turns of the agent: what a text that answers no card leads to."""
+"""Turns of the agent: handles a text that answers no card."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from hitl.gate.response import Answer
     from hitl.ports import Agent
 
-#: A question about what waits; its details answer it.
+#: A question about the pending calls. Their details answer it.
 _ABOUT = re.compile(
     r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
 )
-#: What ends the turn of an agent.
+#: The word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
-#: So many lines of a conversation an agent hears of, and of so many conversations.
+#: The number of lines of a conversation that an agent sees, and the number of remembered conversations.
 _LINES, _CONVERSATIONS = 50, 1000
-#: An agent that takes longer to ask for its first call no longer holds up its conversation.
+#: An agent that takes longer than this to ask for its first call no longer delays its conversation.
 _BEGUN_WITHIN_S = 30.0
 _log = logging.getLogger(__name__)
 
@@ -49,19 +49,19 @@ class Turns:
         self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
-        """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
+        """Return whether an unclear text is a command to the agent. Otherwise it is a failed answer to a card."""
         listens = heard.addressed or heard.overheard
         return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))
 
     async def stopped(self, heard: Text) -> bool:
-        """Whether the text was a "stop" from one who may end the agent's turn there, and ended it."""
+        """If the text is a "stop" of a person who may end the agent's turn there, end it. Return whether it was."""
         listens = heard.addressed or heard.overheard or heard.private
         if self._stored is None or not listens or not _STOP.fullmatch(heard.text.strip().casefold()):
             return False
         return await self._stored.stop(heard, self._voice)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
-        """A turn of the agent; `otherwise` is what to answer to a text that is none."""
+        """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
         if self.is_for_agent(heard):
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(heard))
         if self._stored is not None and heard.text.strip() and not otherwise.text:
@@ -79,7 +79,7 @@ class Turns:
         return None
 
     async def _store(self, heard: Text, stored: StoredTurns) -> None:
-        """Begin a turn that is stored, for one who may ask; what others say, or say to others, is only quoted."""
+        """Begin a stored turn for a person who may ask. Other people's texts are only kept as quotations."""
         who = self._voice.principal(heard)
         if heard.addressed and self._voice.gate.access.may_ask(who, heard.conversation):
             return await stored.begin(heard, self._voice)
@@ -92,7 +92,7 @@ class Turns:
         return None
 
     async def _explain(self, heard: Text) -> None:
-        """What waits here, whole, for those who may know."""
+        """Show the pending calls of this conversation, in full, to a person who may see them."""
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
@@ -103,10 +103,10 @@ class Turns:
         return None
 
     async def _begin(self, heard: Text) -> None:
-        """Begin a turn, and return once its first call is on record: people answer it here, while the turn goes on.
+        """Begin a turn, and return when its first call is recorded: people answer it here, while the turn goes on.
 
-        What goes wrong before is raised, so that the event is tried again; a call that is on record is found again
-        by its key.
+        An error before that is raised, so that the event is tried again. A recorded call is then found again by its
+        key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
         self._history[heard.conversation] = lines
@@ -122,14 +122,14 @@ class Turns:
         except asyncio.CancelledError:
             turn.begun.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - raised by whoever waits for the turn to begin, or logged
+        except Exception as error:  # noqa: BLE001 - raised by the waiter for the beginning of the turn, or logged
             if turn.begun.done():
                 _log.warning("turn.broken", {"why": str(error)}, exc_info=not isinstance(error, PlatformError))
             else:
                 turn.begun.set_exception(error)
 
     async def _said(self, turn: _Turn, heard: Text) -> str:
-        """What to say at the end of a turn: what the agent says, or why nothing more can be asked for."""
+        """Return the text at the end of a turn: the agent's last words, or why nothing more can be asked for."""
         try:
             return await self._agent.take(turn)
         except Unavailable:
@@ -141,7 +141,7 @@ class Turns:
 
 
 class _Turn:
-    """Implements `hitl.ports.Turn` for what somebody said; `begun` is done once a call is on record, or the turn is."""
+    """Implements `hitl.ports.Turn` for one text. `begun` is done when a call is recorded or the turn has ended."""
 
     def __init__(self, voice: Voice, heard: Text, agent: str, lines: deque[Line]) -> None:
         self.text = heard.text
@@ -156,7 +156,7 @@ class _Turn:
         lines.append(Line(self.on_behalf_of, heard.text))
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
-        """Ask for a call in the name of who spoke; the call once it is over."""
+        """Ask for a call in the name of the person who wrote the text. Return the call when it has ended."""
         self._calls += 1
         key = self._heard.message if self._calls == 1 else f"{self._heard.message}#{self._calls}"
         place, key = self._heard.conversation, key if self._heard.message else None
@@ -170,7 +170,7 @@ class _Turn:
         return call
 
     async def end(self, text: str) -> None:
-        """Say the last words of the turn, if there are any."""
+        """Send the last words of the turn, if there are any."""
         if text:
             self._lines.append(Line(None, text))
             await self._voice.tell(self._heard, text, alone=not self.begun.done())

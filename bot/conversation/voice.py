@@ -1,4 +1,4 @@
-"""What is said to people in the conversations of one surface, to whom, and how often."""
+"""Sends the answers to people in the conversations of one surface, and limits to whom and how often."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from hitl.cards.wording import Wording
     from hitl.events import Heard
     from hitl.gate.response import Answer
-    from hitl.platforms import Surface, Talker
+    from hitl.platforms import Talker
+    from hitl.surfaces import Surface
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
 
 class Voice:
-    """The service and a surface's words out, with what every part of a conversation says and asks."""
+    """The service and a surface's talker, with the messages and checks that all parts of a conversation share."""
 
     def __init__(self, service: Service, talker: Talker, surface: Surface) -> None:
         self.service = service
@@ -37,9 +38,10 @@ class Voice:
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Answer a reply. Everything except a decision goes to that person alone, if the platform can do that.
+        """Answer a reply. An answer that isn't a decision goes to that person alone, if the platform can do that.
 
-        A decision needs no words where the request's card stands, because the card tells it. A command is answered.
+        A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
+        always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -57,7 +59,7 @@ class Voice:
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
     def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:
-        """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
+        """Return the text that answers a reply, or '' if the surface itself shows the outcome of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
             return ""
@@ -66,9 +68,9 @@ class Voice:
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
     ) -> None:
-        """Answer an event: that person alone, where that is better and the platform can.
+        """Answer an event. `alone` sends the answer to that person alone if the platform can do that.
 
-        A stranger is answered once a minute for each card and kind of event, and hears a refusal in private alone.
+        A stranger is answered once a minute for each card and kind of event, and gets refusals only in private.
         """
         ref = about.ref if about else None
         what = heard.name if isinstance(heard, Command) else type(heard)
@@ -91,43 +93,46 @@ class Voice:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
-        """Whether to ask back: people who talk to each other are asked once a minute for each person and card."""
+        """Return whether to ask back. In talk among people, each person is asked once a minute for each card."""
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
 
     async def show(self, heard: Heard, call: Call) -> None:
-        """Show a call whole, with how it stands."""
+        """Show a whole call with its outcome so far."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
         text = f"{details(call, names, wording)}\n\n{outcome(call, names, wording)}"
         await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:
-        """Who that person is to us."""
+        """Return the identity and the principal of that person, as a sentence."""
         return self.wording(heard).say("chat.whoami", identity=heard.identity, principal=self.principal(heard))
 
     def principal(self, heard: Heard) -> str:
-        """The person behind an event."""
+        """Return the principal behind an event."""
         return self.gate.people.principal(heard.identity)
 
     def may_see(self, heard: Heard, call: Call) -> bool:
-        """Whether that person may read the call, there."""
+        """Return whether that person may read the call in that conversation."""
         return self.gate.people.belongs(call, heard.conversation) and self.gate.access.may_see(
             self.principal(heard), call
         )
 
     def is_private(self, heard: Heard) -> bool:
-        """Whether that person's own conversation with us is where it happened. It has the person's name."""
+        """Return whether the event happened in that person's own conversation with us.
+
+        Its name is the person's identity.
+        """
         names = self.gate.people.identities(self.principal(heard))
         return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
-        """An event as a reply to a card; `more` are fields of the reply."""
+        """Return an event as a reply to a card. `more` are fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
         return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
 
     async def record(self, heard: Heard, what: Event) -> None:
-        """Put what happened on the call's record if the card that was meant is known, else on the service's own."""
+        """Record an event with the call if the card that was meant is known, else in the service's own record."""
         about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
         known = await self.store.by_message(about or "")
         entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})

@@ -1,4 +1,4 @@
-"""What people say: to the gate if it may be an answer to a card, else to the agent."""
+"""Texts, emoji and reasons of people: for the gate if they may answer a card, else for the agent."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.events import Explained, Reaction, Text
 
-#: Answers to words that may have been said to somebody else.
+#: Answers to words that may have been meant for somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
-#: So many questions are remembered as answered; each matters for a minute.
+#: At most this many answered questions are remembered. Each matters for a minute.
 _SPENT = 1000
 
 
@@ -31,11 +31,12 @@ class Words:
         self._voice = voice
         self._turns = turns
         self._service = voice.service
-        #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
+        #: Questions whose answer was the first of two approvals. The second approval begins with a press, which asks
+        #: again.
         self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:
-        """Decide by a text what it is about; hand to the agent what is no answer to a card."""
+        """Decide the call that a text answers. Hand a text that answers no card to the agent."""
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
@@ -54,7 +55,7 @@ class Words:
         return None
 
     async def reacted(self, heard: Reaction) -> None:
-        """Decide by an emoji on a card; one on anything else is nothing."""
+        """Decide by an emoji on a card. An emoji on any other message is ignored."""
         known = await self._voice.store.by_message(heard.message) if heard.message else None
         if known is None:
             return
@@ -64,7 +65,7 @@ class Words:
                 await self._voice.answer(replace(heard, conversation=known[1]), answer)
 
     async def explained(self, heard: Explained) -> None:
-        """A reason from a window that a press opened: it goes with that press, which counts as one now."""
+        """Handle a reason from a window that a press opened. The press counts now, together with its reason."""
         if heard.verb is Verb.REJECT:
             reasoned = await self._voice.gate.add_reason(heard.ref, heard.identity, heard.text)
             return await self._voice.answer(heard, reasoned)
@@ -76,10 +77,10 @@ class Words:
         return None
 
     async def _reason(self, heard: Text, ref: str) -> None:
-        """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
+        """Handle a reason that we asked this person for. It completes their approval, or explains their rejection.
 
-        It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
-        condition, a "wait") completes nothing.
+        The text is never read as a decision, except if it takes the approval back. Words that may be no reason (a
+        question, a condition, a "wait") complete nothing.
         """
         call, who = await self._voice.store.get(ref), self._voice.principal(heard)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
@@ -94,9 +95,9 @@ class Words:
         return None
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
-        """The call that this person rejected, was asked why, and says why now in any words.
+        """Return the call that this person rejected and whose reason these words give, or None.
 
-        Words that point to nothing are about the latest message there, unless they are for the agent.
+        Words that reply to no message count for the latest message there, unless they are for the agent.
         """
         latest = None
         if heard.private and pointed is None and not self._turns.is_for_agent(heard):
@@ -106,14 +107,18 @@ class Words:
         return call if own and call is not None and call.awaits_reason else None
 
     async def _explain(self, heard: Text, call: Call) -> None:
-        """Add why. A "no, because it is mine" gives its reason, and any other words are the reason."""
+        """Add the reason of a rejection.
+
+        If the words are a rejection with a reason, such as "no, because it is mine", only its reason is added, else all
+        words.
+        """
         read = replies.read(heard.text, known_refs={call.short}, language=heard.language, spans=heard.spans)
         reason = read[0].reason if len(read) == 1 and read[0].verdict is replies.Meaning.REJECT else None
         answer = await self._voice.gate.add_reason(call.ref, heard.identity, reason or heard.text)
         await self._voice.answer(heard, answer)
 
     def _reply(self, heard: Text, **more: Any) -> Reply:
-        """A text as a reply, with all that tells which call it is about."""
+        """Return a text as a reply, with all facts that show which call it is about."""
         return self._voice.reply(
             heard,
             ReplyKind.TEXT,

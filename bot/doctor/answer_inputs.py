@@ -1,6 +1,6 @@
-"""What `doctor` learns from the record: by which ways answers came in from each platform, and by which none did yet.
+"""For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't tell a bot whether presses, words or reactions are switched on for it; that they came in does.
+A platform doesn't say whether it sends a bot presses, words or reactions. Their arrival proves it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
-#: So many of the latest lines of the record are looked at.
+#: At most this many of the latest lines of the record are read.
 _LATEST = 10_000
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
-    """A line for each platform. Buttons are what every card offers: without one press it isn't well yet."""
+    """Return a check for each platform. Every card has buttons, so the check is yellow until a press has arrived."""
     seen = dict(_seen(database))
     return [
         _check(surface, {kind: at for (where, kind), at in seen.items() if where == surface.name})
@@ -44,7 +44,7 @@ def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
 
 
 def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
-    """Surface and kind of the answers on record, and when the latest came, oldest first."""
+    """Yield surface and kind of the recorded answers with their times, oldest first."""
     for at, data in reversed(_lines(database)):
         line = json.loads(data)
         if "surface" in line and "kind" in line:
@@ -52,7 +52,7 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
-    """Nothing where there is no record that can be read; the database's own check says so."""
+    """Return the latest lines, or nothing if the record can't be read: the check of the database reports that."""
     from adapters.database.sqlite.survey import surveyed
 
     try:

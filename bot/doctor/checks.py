@@ -1,4 +1,4 @@
-"""What `sayso doctor` looks at: everything that a call depends on, one check each."""
+"""The checks of `sayso doctor`: one for each thing that a call depends on."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: Clocks that NTP keeps differ by less.
+#: Clocks that NTP corrects differ by less.
 _MOST_BEHIND_S = 2.0
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
-    """All checks, in the order in which a call would stumble over them; `source` is the file of the settings."""
+    """Return all checks, in the order in which a call depends on them. `source` is the settings file."""
     return [
         _source(source),
         *_people(settings),
@@ -60,7 +60,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
 
 
 def _mcp(settings: Settings) -> Iterator[Check]:
-    """Whether the MCP servers can be started, as far as that is known without starting them."""
+    """Check that the MCP servers can be started, as far as that is known without starting them."""
     from bot.errors import SettingsError
 
     if settings.mcp is None:
@@ -96,7 +96,7 @@ def _source(path: Path | None) -> Check:
 
 
 def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Whether listed users of this machine can get to the socket, past every folder above it."""
+    """Check that listed users of this machine can open the socket through all folders above it."""
     listed = {*people.approvers, *people.requesters, *people.operators}
     identities = {identity for name in listed for identity in people.identities(name)}
     others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{os.getuid()}")
@@ -140,7 +140,7 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
-    """People whom nothing that is set up here could ever know: names without identities, other platforms' people."""
+    """Find listed people that no configured surface can identify: bare names, and people of other platforms."""
     places = people.conversations.values()
     lists = {
         "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
@@ -157,7 +157,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Places for cards on platforms that aren't set up: cards can't go there."""
+    """Find places for cards on platforms that aren't set up: cards can't go there."""
     set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
@@ -165,7 +165,7 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _origins(people: Directory, local: str) -> Iterator[Check]:
-    """A line for each place where requests may be asked: who may ask and approve there, and where the card goes."""
+    """Return a line for each place of requests: who may ask and approve there, and where the card goes."""
     for origin in (local, *(place for place in people.conversations if place != local)):
         requesters = people.requesters_for(origin)
         if not requesters or (origin == local and not any(map(people.is_local, requesters))):
@@ -190,7 +190,7 @@ def _origins(people: Directory, local: str) -> Iterator[Check]:
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
-    """Whether a surface that is set up proves such identities."""
+    """Return whether a surface that is set up proves such identities."""
     kind, _, rest = identity.partition(":")
     sections = settings.set_up()
     for surface in people.surfaces.values():
@@ -276,7 +276,7 @@ def _database(path: Path) -> Check:
 
 
 def _clock(path: Path) -> Iterator[Check]:
-    """Whether this machine's clock is behind what is on record: the service then holds time still until it isn't."""
+    """Check whether this machine's clock is behind the record. The service then continues from the recorded time."""
     from adapters.database.sqlite.survey import surveyed
 
     if not path.exists():
@@ -285,7 +285,7 @@ def _clock(path: Path) -> Iterator[Check]:
         with surveyed(path) as survey:
             newest = next((at for at, _ in survey.latest_lines(1)), None)
     except Unavailable:
-        return  # The check of the database says so.
+        return  # The check of the database reports this.
     behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
     if behind > _MOST_BEHIND_S:
         text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
@@ -295,7 +295,7 @@ def _clock(path: Path) -> Iterator[Check]:
 
 
 def _kept(survey: Survey, aside: int) -> str:
-    """Count the calls that aren't over, and the events that were set aside."""
+    """Return the numbers of open calls and of events that were set aside, as text."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
     text = f"{counted.get(State.AWAITING, 0)} pending"
     if oldest is not None:
@@ -393,8 +393,8 @@ def _reached(settings: Settings, sandbox: Sandbox) -> str:
         sandbox.give(place)
         for path in filter(Path.exists, own):
             named = shlex.quote(str(path))
-            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens
-            # a file for appending, and sets a folder's mode, which only the owner may do, to its present mode.
+            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens a file for
+            # appending, and sets a folder's mode, which only the owner may do, to its present mode.
             look = (
                 f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
                 if path.is_dir()
@@ -433,7 +433,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
 
 
 def _document(settings: Settings) -> Check:
-    """The policy that the next start would use. Raises SettingsError where there is none."""
+    """Check the policy that the next start would use. Raises SettingsError if there is no policy of that name."""
     from bot.compose import policy_library
     from bot.policies import need_engine
 
@@ -448,19 +448,19 @@ def _document(settings: Settings) -> Check:
 
 
 def _flat(text: str) -> str:
-    """A policy's problems, which come on lines of their own, within one."""
+    """Return a policy's problems on one line."""
     return text.replace(":\n", ": ").replace("\n", "; ")
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
-    """Whether a call goes from the question to its record on this machine, on a folder that is thrown away."""
+    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted."""
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError
 
     if not state.is_dir():
         return
     try:
-        # On a thread, because whoever looks may have a loop of their own.
+        # It runs on a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
             took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
     except (SaysoError, SettingsError, OSError) as error:
@@ -492,7 +492,7 @@ def _service(settings: Settings) -> Check:
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
-    """A platform's own view; asked directly, so that it works with the service down."""
+    """Return the platform's own checks. The platform is asked directly, so this works while the service is down."""
     from bot.errors import SettingsError
 
     try:
@@ -506,7 +506,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
 
 
 def _answers(settings: Settings) -> list[Check]:
-    """What came in from the platforms so far, which they themselves don't tell."""
+    """Check which answers have arrived from the platforms, because the platforms themselves don't say it."""
     from bot.doctor.answer_inputs import report
 
     declared = surfaces()

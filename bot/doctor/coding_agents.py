@@ -1,4 +1,4 @@
-"""Coding agents whose tool calls go through this service: setting up their hooks, and what `doctor` says of them."""
+"""Installs the hooks of coding agents whose tool calls go through this service, and checks them for `doctor`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def set_up(settings: Settings, host: str, words: list[str], *, remove: bool) -> int:
-    """Install or remove the hook of a host, which asks on this service's socket; return the exit status."""
+    """Install or remove the hook of a host. It asks on this service's socket. Return the exit status."""
     from sayso_client.hooks.installing import main
 
     if remove:
@@ -24,7 +24,10 @@ def set_up(settings: Settings, host: str, words: list[str], *, remove: bool) -> 
 
 
 def hooks() -> Iterator[tuple[str, str, str]]:
-    """Run each hook that this user or the machine has, once: its host, `green`, `yellow` or `red`, and a sentence."""
+    """Run each hook that this user or the machine has, once.
+
+    Yield its host, `green`, `yellow` or `red`, and a sentence.
+    """
     from sayso_client.errors import ClientError
     from sayso_client.hooks.installing import MARK, checked, module
 
@@ -35,6 +38,6 @@ def hooks() -> Iterator[tuple[str, str, str]]:
                 if MARK in file.read_text("utf-8", "replace"):
                     yield from ((host, state, text) for state, text in checked(host, file))
             except OSError:
-                continue  # There is none, or another user's.
+                continue  # There is no such file, or it belongs to another user.
             except ClientError as error:
                 yield host, "red", error.message

@@ -1,7 +1,7 @@
-"""One call from the question to its record, on a state folder that is thrown away: for `sayso doctor`.
+"""For `sayso doctor`: runs one call from the question to its record, in a state folder that is then deleted.
 
-It touches no chat, no database and no workspace of the installation. What it shows is that this machine can do it all:
-write and sync a database, judge, decide, run a tool, and verify the record.
+It touches no chat, database or workspace of the installation. It shows that this machine can do every step: write and
+sync a database, judge, decide, run a tool, and verify the record.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _WITHIN_S = 10.0
 
 
 async def dry_run(beside: Path) -> tuple[float, str]:
-    """Return how many seconds a call took on the disk of the folder `beside`, and what went wrong, '' for nothing.
+    """Return how many seconds a call took on the disk of the folder `beside`, and the fault, or ''.
 
-    Raises SaysoError, SettingsError or OSError for what can't be done at all.
+    Raises SaysoError, SettingsError or OSError if a step can't run at all.
     """
     people = Directory(approvers=(_APPROVER,), requesters=(_ASKER,), surfaces=surfaces())
-    # The policy denies tools what lies in a state folder, so the workspace is elsewhere.
+    # The policy denies tools access to a state folder, so the workspace is elsewhere.
     with (
         tempfile.TemporaryDirectory(prefix=".sayso-dry-run-", dir=beside) as place,
         tempfile.TemporaryDirectory(prefix="sayso-dry-run-") as elsewhere,

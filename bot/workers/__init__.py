@@ -1,1 +1,1 @@
-"""Workers beside requests: they take events from the inbox, keep deadlines, and compute long things on a thread."""
+"""Workers besides requests: they handle events of the inbox, keep deadlines, and compute long things on a thread."""

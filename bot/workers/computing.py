@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 
 class OneThread:
-    """`hitl.ports.Beside`, one piece of work after the other: more threads would only fight for the interpreter."""
+    """`hitl.ports.Beside`: runs one piece of work after another, because threads would compete for the interpreter."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="sayso-beside")
 
     async def __call__(self, work: Callable[[], T], /) -> T:
-        """Do the work, and return what it returns. Raises what the work raises."""
+        """Run the work and return its result. Raises the work's errors."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
-        """Take no more work; what waits is dropped."""
+        """Take no more work, and drop the waiting work."""
         self._pool.shutdown(wait=False, cancel_futures=True)

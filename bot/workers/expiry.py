@@ -1,6 +1,6 @@
-"""One timer for all deadlines, claim windows and leases: armed by the next `due_at` from the store's index.
+"""One timer for all deadlines, claim windows and leases, set to the next `due_at` in the store's index.
 
-Nothing is held for a call. A late or dead timer costs punctuality, never safety: the time test is inside every swap.
+There is no timer for each call. A late or dead timer costs punctuality, never safety: each swap checks the time itself.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Expiry:
         self._stopped = False
 
     async def start(self) -> None:
-        """End what became overdue while nobody looked, and arm the timer."""
+        """End the calls that became overdue while no process ran, and set the timer."""
         await self.sweep()
 
     async def stop(self) -> None:
-        """No more timers; a sweep under way ends first."""
+        """Stop the timer, and wait for a sweep under way."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()
@@ -48,12 +48,12 @@ class Expiry:
             await self._sweep
 
     def changed(self, call: Call) -> None:
-        """Arm for this call if it is due before all others."""
+        """Set the timer for this call if it is due before all others."""
         if call.due_at is not None and (self._armed_for is None or call.due_at < self._armed_for):
             self._arm(call.due_at)
 
     async def sweep(self) -> None:
-        """Settle everything overdue, in batches that share commits, then arm for the next."""
+        """Settle all overdue calls, in batches that share commits, then set the timer for the next."""
         ended, before, looked = 0, self._looked, self._clock.now()
         self._looked = looked
         while due := await self._store.due(_BATCH):
@@ -66,8 +66,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # Something is overdue that can't be ended, or time stands because the clock was set back: look again
-            # later, not at once and for ever. What has become due since we looked is neither: a timer may fire early.
+            # Either an overdue call can't be ended, or the time doesn't advance because the clock was set back. Then
+            # the next look is later, not at once and for ever. A call that has become due since this look is neither: a
+            # timer may fire early.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)
@@ -95,7 +96,7 @@ class Expiry:
     async def _swept(self) -> None:
         try:
             await self.sweep()
-        except Exception:  # noqa: BLE001 - said below
-            # Whatever it was: a service that stops looking at deadlines would be worse.
+        except Exception:  # noqa: BLE001 - explained below
+            # Any error is caught: a service that stops looking at deadlines would be worse.
             _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

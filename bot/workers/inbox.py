@@ -1,6 +1,6 @@
-"""The inbox at work: events in the order of their conversation, each until it is done or has failed five times.
+"""Handles the events of the inbox in the order of their conversation, until each is done or has failed five times.
 
-Conversations don't wait for one another: one that a platform slows down, or whose event fails, holds up only itself.
+Conversations don't wait for one another: a slow platform or a failing event delays only its own conversation.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from hitl.ports import CallsAndEvents
 
 ASIDE_AFTER = 5
-#: How many conversations are worked on at once.
+#: The number of conversations that are handled at once.
 _AT_ONCE = 100
-#: How long a stop waits for events under way; what isn't done by then is done at the next start.
+#: A stop waits this many seconds for events under way. Unfinished events are handled at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
 _log = logging.getLogger(__name__)
 
 
 class Intake:
-    """Reads what surfaces recorded, hands it on, and marks it as done.
+    """Reads recorded events, hands them to their handlers, and marks them as done.
 
-    `handlers` are by source; each may raise, and is tried again. Where an event decides a call, the commit that decides
-    it marks it as done already.
+    `handlers` are by source. A handler may raise, and is then tried again. If an event decides a call, the commit that
+    decides the call also marks the event as done.
     """
 
     def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
@@ -43,20 +43,21 @@ class Intake:
         self._handlers = handlers
         self._woken = asyncio.Event()
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
-        #: How many of the conversations seen last are another platform's: they take no place from ours.
+        #: The number of other platforms' events at the last look. They are read in addition, so they take no place of
+        #: ours.
         self._foreign = 0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being handled."""
+        """Return whether no event is being handled."""
         return not self._busy
 
     def wake(self) -> None:
-        """Something was recorded."""
+        """Look for events now, because one was recorded."""
         self._woken.set()
 
     async def run(self) -> None:
-        """For ever: what is there, then wait for more. Cancelled, it lets what it has begun come to an end."""
+        """Handle events until cancelled. When cancelled, let events under way finish."""
         try:
             while True:
                 self._woken.clear()
@@ -72,8 +73,8 @@ class Intake:
         except Unavailable as error:
             _log.warning("intake.postponed", {"why": error.message})
             return
-        except Exception:  # noqa: BLE001 - said below
-            # Whatever it was: without this no event would be handled any more, and nobody would know.
+        except Exception:  # noqa: BLE001 - explained below
+            # Any error is caught: without this no event would be handled any more, and nobody would know.
             _log.exception("intake.postponed")
             return
         self._foreign = sum(event.source not in self._handlers for event in events)
@@ -103,13 +104,13 @@ class Intake:
         reach("intake.handled")
 
     async def _refuse(self, event: Incoming) -> None:
-        """Put on record an event that somebody changed or made up in the database. It is handled by that."""
+        """Record an event that was changed or forged in the database. This also marks it as handled."""
         _log.error("intake.tampered", {"source": event.source, "id": event.id})
         entry = Entry("", Event.TAMPERED, "service", {"source": event.source, "event": event.id})
         await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
-        """Count a failure; the conversation waits for its next try."""
+        """Count a failure. The conversation waits for its next try."""
         try:
             tries = 1 if isinstance(error, Untaken) else ASIDE_AFTER
             aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=tries)

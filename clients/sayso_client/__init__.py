@@ -1,4 +1,4 @@
-"""What an agent's machine needs to ask Sayso, without the service.
+"""The client that an agent's machine needs to ask Sayso, without the service.
 
     from sayso_client import Sayso
 
@@ -7,9 +7,9 @@
     @sayso.gated
     def send_email(to: str, subject: str) -> str: ...
 
-Commands and hooks of coding agents use the standard library alone, and start for each tool call. So these modules load
-in a few milliseconds: dataclasses, pathlib and typing are never imported (`TYPE_CHECKING = False` is what type checkers
-take for typing's), `subprocess` and `hashlib` only to run a command, and the names below with their first use.
+Commands and hooks of coding agents use only the standard library, and start for each tool call. So these modules load
+in a few milliseconds: dataclasses, pathlib and typing are never imported (type checkers take `TYPE_CHECKING = False`
+for typing's own), `subprocess` and `hashlib` only to run a command, and the names below at their first use.
 """
 
 TYPE_CHECKING = False
@@ -47,7 +47,10 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for. `sayso_client.calls` needs httpx and rfc8785, which the distribution brings."""
+    """Import the module of a name at its first use. `sayso_client.calls` needs httpx and rfc8785.
+
+    The distribution installs both.
+    """
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

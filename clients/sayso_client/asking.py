@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sayso_client.client import Client
 
-    #: A call as the service shows it to who asked.
+    #: A call as the service shows it to its requester.
     Call = dict[str, Any]
 
 _POLL_S = 30
@@ -32,12 +32,12 @@ _TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "
 
 
 class Asking:
-    """A request to run one tool, from asking until it was run, handed over or refused.
+    """A request to run one tool, from asking until it was run, released or refused.
 
-    Use it as a context manager around `ask`, `wait` and `hear_why`: SIGINT, SIGTERM and SIGHUP then end the waiting
-    instead of the process. Every method raises ClientError when the service refuses, or can't be reached again.
+    Use it as a context manager around `ask`, `wait` and `hear_why`: then SIGINT, SIGTERM and SIGHUP end the waiting and
+    not the process. Every method raises ClientError if the service refuses, or can't be reached again.
 
-    `connect` opens a connection. `request` holds the fields of the service's `ask`; a key is added if there is none.
+    `connect` opens a connection. `request` holds the fields of the service's `ask`; a missing key is added.
     """
 
     def __init__(self, connect: Callable[[], Client], request: dict[str, Any]) -> None:
@@ -45,24 +45,24 @@ class Asking:
         self._request = {**request, "key": request.get("key") or os.urandom(16).hex()}
         self._waiting = False
         self._before: dict[Any, Any] = {}
-        #: The call as it was last seen; empty until the service has recorded it.
+        #: The latest known state of the call; empty until the service has recorded it.
         self.call: Call = {}
         #: Whether a signal has come that ends the waiting.
         self.interrupted = False
         self._interrupted_at = 0.0
 
     def __enter__(self) -> Self:
-        """Itself, with signals handled."""
+        """Return this object, with signals handled."""
         self._before = handled(self._interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Handle signals as before."""
+        """Restore the signal handlers."""
         restore(self._before)
 
     @property
     def approved(self) -> bool:
-        """Whether the call may run."""
+        """Return whether the call may run."""
         return self.call["status"] in {"approved", "allowed"}
 
     def ask(self) -> Call:
@@ -71,7 +71,7 @@ class Asking:
         return self.call
 
     def wait(self) -> Call:
-        """Return the call once people have decided. A signal withdraws the call, unless they were faster."""
+        """Return the call when people have decided. A signal withdraws the call, unless they decided first."""
         with contextlib.suppress(KeyboardInterrupt):
             self._wait_while("decided", lambda: self.call["status"] == "pending" and not self.interrupted)
         if self.interrupted and self.call["status"] == "pending":
@@ -79,27 +79,27 @@ class Asking:
         return self.call
 
     def hear_why(self) -> Call:
-        """Return the rejected call once its reason came, or can't come any more.
+        """Return the rejected call when its reason has arrived, or can't arrive any more.
 
-        A signal or a service that is gone ends this wait, and changes nothing about the rejection.
+        A signal, or a lost service, ends this wait and changes nothing about the rejection.
         """
         with contextlib.suppress(KeyboardInterrupt, ClientError):
             self._wait_while("explained", lambda: self.call["reason_until"] is not None)
         return self.call
 
     def release(self) -> bool:
-        """Take over the approved call, whose run won't be reported; False if it can't be had any more."""
+        """Take over the approved call, whose run won't be reported. Return False if it can't be taken any more."""
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
         """Run the command of the approved call, report how it ended, and return that.
 
-        It isn't run if one of its scripts has changed since it was asked; that is how it ended then.
+        If one of its scripts has changed since the request, the command isn't run, and that is reported as its end.
 
-        Returns None when the call can't be had any more, or the report comes too late; `call` then says why.
+        Returns None if somebody else has the call, it has ended, or the report comes too late; `call` then says why.
 
-        Raises ClientError with TAMPERED, before anything runs, when the service gives out another command or folder
-        than was asked for: what listens on the socket may be no service of ours.
+        Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
+        the requested one: a false service may be listening on the socket.
         """
         import hashlib
 
@@ -117,7 +117,7 @@ class Asking:
         return ended if self._take("finish", secret=secret, **report) else None
 
     def _take(self, op: str, **fields: Any) -> dict[str, Any] | None:
-        """Claim, finish or release; None if the call lapsed, was refused or is another waiter's."""
+        """Claim, finish or release. Return None if the call lapsed, was refused or is another waiter's."""
         try:
             answer = self._send(op, ref=self.call["ref"], **fields)
         except ClientError as error:
@@ -139,8 +139,10 @@ class Asking:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """A signal ends the wait; while the call is being asked it is kept until then. A second one ends all at once,
-        unless it comes so soon that it is the same wish: that must not cut the withdrawal.
+        """Handle a signal. The first one ends the wait; if the call is being asked for, it ends after the answer.
+
+        A second signal ends everything at once. If it comes very soon, it is the same wish to stop, and must not
+        interrupt the withdrawal.
         """
         del number, frame
         now, first = time.monotonic(), not self.interrupted
@@ -150,7 +152,7 @@ class Asking:
             raise KeyboardInterrupt
 
     def _withdraw(self) -> None:
-        """Take the call back; if somebody said yes just before, nobody claims it and it lapses unrun."""
+        """Take the call back. If it was approved just before, nobody claims it, so it lapses and doesn't run."""
         try:
             self.call = self._send("withdraw", target=self.call["ref"])["call"]
         except ClientError as error:
@@ -159,7 +161,7 @@ class Asking:
             self.call = {**self.call, "status": "withdrawn", "message": error.message}
 
     def _send(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One request; a connection that breaks is made again for half a minute, which the key makes safe."""
+        """Send one request. Retry for half a minute if the connection breaks, which the idempotency key makes safe."""
         give_up = time.monotonic() + _RECONNECT_S
         recorded = bool(self.call)
         while True:

@@ -1,4 +1,4 @@
-"""`Sayso` and `AsyncSayso`: put calls through the gate, and run each that may run, once, in this process."""
+"""`Sayso` and `AsyncSayso`: put calls through the gate, and run each call that may run, once, in this process."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ T = TypeVar("T")
 
 #: A request waits for people up to WAIT_S; the connection gives it this much longer.
 _TIMEOUT = httpx.Timeout(10, read=WAIT_S + 15)
-#: By default the service is asked again for so long while it can't be reached, in seconds.
+#: While the service can't be reached, requests are retried for this many seconds by default.
 PATIENCE_S = 60.0
 #: The pauses between tries grow from the first to the longest, in seconds.
 _PAUSE_FIRST_S, _PAUSE_MOST_S = 0.2, 5.0
-#: Statuses that say "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
+#: HTTP statuses that mean "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
 _LATER = frozenset({429, 502, 503, 504})
 _REFUSED = 400
-#: As many calls as the service takes in one batch.
+#: The service takes at most this many calls in one batch.
 _MOST_IN_BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One call of a batch: what to ask for, and the function that runs it."""
+    """One call of a batch: its request, and the function that runs it."""
 
     request: Request
     work: Callable[[], Any]
 
 
 class _Link:
-    """What both clients share: how a request is written, how an answer is read, and when to send it again."""
+    """The common part of both clients: writes requests, reads answers, and decides when to send again."""
 
     def __init__(self, chosen: Configuration, patience_s: float) -> None:
         self._chosen = chosen
         self._patience_s = patience_s
 
     def _options(self) -> dict[str, Any]:
-        """Return what an httpx client is made with. It takes nothing from the environment and follows no redirect."""
+        """Return the options of an httpx client. It takes nothing from the environment and follows no redirect."""
         headers = {"Accept": "application/json", "User-Agent": "sayso-client"}
         if self._chosen.token is not None:
             headers["Authorization"] = f"Bearer {self._chosen.token}"
@@ -63,7 +63,7 @@ class _Link:
 
     def _transport(self) -> dict[str, Any]:
         if self._chosen.url.startswith("http:"):
-            # This machine alone, without TLS: loading certificates takes 20 ms.
+            # Without TLS only this machine is reached, so no certificates are loaded, which takes 20 ms.
             return {"verify": False, "uds": self._chosen.socket}
         if self._chosen.ca_file:
             return {"verify": ssl.create_default_context(cafile=self._chosen.ca_file)}
@@ -71,7 +71,7 @@ class _Link:
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:
-        """Return the document of an answer. Raises ClientError for a refusal, and for what isn't the service's."""
+        """Return the document of an answer. Raises ClientError for a refusal, and if it isn't the service's answer."""
         try:
             document = answer.json()
         except ValueError:
@@ -86,7 +86,7 @@ class _Link:
 
     @staticmethod
     def _pause(answer: httpx.Response | None, tries: int) -> float:
-        """Return how long to wait before the next try, in seconds: what the service says, else a growing time."""
+        """Return the pause before the next try, in seconds: the service's value, else a growing one."""
         told = answer.headers.get("Retry-After", "") if answer is not None else ""
         if told.isdecimal():
             return min(float(told), PATIENCE_S)
@@ -100,8 +100,8 @@ class _Link:
 class Sayso(_Link):
     """The gate, for code that blocks. Use it in any number of threads.
 
-    Every method raises ClientError with the service's code and sentence for what it refuses, and with UNAVAILABLE once
-    it couldn't be reached for `patience_s` seconds. Whatever is unclear, nothing runs.
+    Every method raises ClientError: with the service's code and sentence for a refusal, and with UNAVAILABLE if the
+    service can't be reached for `patience_s` seconds. If anything is unclear, nothing runs.
     """
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
@@ -121,7 +121,7 @@ class Sayso(_Link):
         self._http.close()
 
     def call(self, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
-        """Ask for a call, wait, and run `work` if it may run. What `work` raises is reported and raised again."""
+        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again."""
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
     def ask(self, request: Request) -> dict[str, Any]:
@@ -131,8 +131,8 @@ class Sayso(_Link):
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
 
-        Raises ClientError if the batch couldn't be asked for. A call whose function raised, or that wasn't recorded, is
-        a NotRun with the status `failed`.
+        Raises ClientError if the batch can't be asked for. A call whose function raised, or that wasn't recorded, is a
+        NotRun with the status `failed`.
         """
         if not planned:
             return []
@@ -143,12 +143,12 @@ class Sayso(_Link):
         return [done.result() for done in begun]
 
     def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
-        """Ask people a question that is answered by yes or no, with words if they like. Never ask for a secret."""
+        """Ask people a yes-or-no question, which they may also answer with words. Never ask for a secret."""
         came = self.call(_question(question, timeout_s, agent), lambda: None)
         return _answer(came, self.read(came.ref) if came.ref else {})
 
     def read(self, ref: str) -> dict[str, Any]:
-        """Return a call as it is now."""
+        """Return the current state of a call."""
         return self._send(Send("GET", f"/v1/calls/{ref}"))
 
     @overload
@@ -160,7 +160,7 @@ class Sayso(_Link):
     def gated(self, function: Callable[P, T] | None = None, **terms: Unpack[Terms]) -> Any:
         """Put a function behind the gate, as a decorator: `@sayso.gated`, or `@sayso.gated(ask=True)`.
 
-        Calling the function asks first. It returns what the function returns, or a NotRun that says why it didn't run.
+        Calling the function asks first. It returns the function's value, or a NotRun that says why it didn't run.
         """
 
         def put(function: Callable[P, T]) -> Callable[P, T | NotRun]:
@@ -208,7 +208,7 @@ class Sayso(_Link):
 
 
 class AsyncSayso(_Link):
-    """The gate, for code on an event loop. It is as `Sayso` is; `work` may be a coroutine function or a plain one."""
+    """The gate, for code on an event loop. It works like `Sayso`; `work` may also be a coroutine function."""
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
         super().__init__(chosen or configuration(), patience_s)
@@ -227,7 +227,7 @@ class AsyncSayso(_Link):
         await self._http.aclose()
 
     async def call(self, request: Request, work: Callable[[], Awaitable[T] | T]) -> Ran[T] | NotRun:
-        """Ask for a call, wait, and run `work` if it may run. What `work` raises is reported and raised again.
+        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again.
 
         If the task is cancelled while people are asked, the call is withdrawn.
         """
@@ -252,7 +252,7 @@ class AsyncSayso(_Link):
         return _answer(came, await self.read(came.ref) if came.ref else {})
 
     async def read(self, ref: str) -> dict[str, Any]:
-        """Return a call as it is now."""
+        """Return the current state of a call."""
         return await self._send(Send("GET", f"/v1/calls/{ref}"))
 
     @overload
@@ -284,7 +284,7 @@ class AsyncSayso(_Link):
     async def _outcome(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
         try:
             return await self._live(one, work)
-        except Exception as error:  # noqa: BLE001 - one call of a batch never takes the others with it
+        except Exception as error:  # noqa: BLE001 - one call of a batch never stops the others
             return _failed(error)
 
     async def _live(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
@@ -350,7 +350,7 @@ class _Batch:
         self._secrets = [Secret() for _ in planned]
 
     def asking(self) -> Send:
-        """Return the one request that asks for all."""
+        """Return the one request that asks for all calls."""
         calls = [
             {"id": str(at), **request.body(args), "secret_hash": secret.hash}
             for at, (request, args, secret) in enumerate(zip(self._requests, self._args, self._secrets, strict=True))
@@ -358,7 +358,7 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": token_hex(16)})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return the life of each call from the answer on, in the order of the batch."""
+        """Return the life of each call, from the answer on, in the order of the batch."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)

@@ -1,4 +1,4 @@
-"""The calling side, for commands: HTTP over the Unix socket, blocking, small, quick to import."""
+"""The client for commands: HTTP over the Unix socket, blocking, small, quick to import."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service.
 
-    Every method raises ClientError: with the code and sentence that the service answered for what it refuses, and with
-    UNAVAILABLE when it can't be reached, or breaks off.
+    Every method raises ClientError: with the service's code and sentence for a refusal, and with UNAVAILABLE if the
+    service can't be reached or the connection breaks.
 
-    It isn't made where somebody else could have been first to make the socket's folder, unless what is answered is
-    only shown (`shown`): a false service could say yes to a script in the true one's place, but decides nothing.
+    The connection is refused if another user could have made the socket's folder first: a false service could then
+    approve a script's call. With `shown`, answers are only shown and nothing depends on them, so the folder isn't
+    checked.
 
-    `opened` makes the connection if it isn't one to a Unix socket; `host` and `token` then go into its requests.
+    `opened` makes a connection other than the one to the Unix socket; `host` and `token` then go into its requests.
 
-    `broken` tells afterwards that the connection broke off, so that what was asked may have been recorded.
+    `broken` says that the connection broke, so that the service may have recorded the request.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Client:
         self._connect()
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the connection."""
         return self
 
     def __exit__(
@@ -64,7 +65,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._lines.close()
         self.socket.close()
 
@@ -74,7 +75,7 @@ class Client:
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
-        """Send one request, and read its answer. Fields that are None are left out."""
+        """Send one request, and return its answer. Fields that are None are left out."""
         self._send(request(op, fields, **self._head))
         try:
             head = read_head(self._lines)
@@ -83,7 +84,7 @@ class Client:
         except (OSError, BrokenError, ValueError) as error:
             raise self._broke_off() from error
         if head.last:
-            # The service ends a connection when it stops, or refused something. The next request takes a new one.
+            # The service ends a connection when it stops, and after some refusals. The next request opens a new one.
             self.close()
             self._ended = True
         if head.status >= _REFUSED:
@@ -105,7 +106,7 @@ class Client:
         self._chat = str(self._next_line()["chat"])
 
     def say(self, line: str) -> Iterator[str]:
-        """After `attach`: send one line to the agent, and yield the texts that came of it."""
+        """After `attach`: send one line to the agent, and yield the texts that answer it."""
         self.tell(line)
         while (text := self.shown()) is not None:
             yield text
@@ -118,13 +119,13 @@ class Client:
     def shown(self) -> str | None:
         """After `attach`: return the next text that the service shows, or None when it has answered a line.
 
-        It may show a text that no line asked for.
+        The service may also show texts that aren't answers to a line.
         """
         told = self._next_line()
         return str(told["show"]) if "show" in told else None
 
     def _next_line(self) -> dict[str, Any]:
-        """The next line of the conversation. The service sends each as a chunk of its own."""
+        """Return the next line of the conversation. The service sends each line as one chunk."""
         try:
             chunk = next(self._texts, b"")
             told: dict[str, Any] = json.loads(chunk)
@@ -154,7 +155,7 @@ class Client:
     def _send(self, message: bytes) -> None:
         if self._ended:
             self._connect()
-        # A service that hangs up early may have answered. The answer, or its absence, is read next.
+        # A service that closes the connection early may have answered. The caller reads next, and so finds out.
         with contextlib.suppress(OSError):
             self.socket.sendall(message)
 
@@ -163,7 +164,7 @@ class Client:
         return _unavailable("reach.broken", path=self._path)
 
 
-#: The first status of an answer that refuses.
+#: The lowest HTTP status of a refusal.
 _REFUSED = 400
 
 
@@ -172,13 +173,13 @@ def _unavailable(key: str, **facts: object) -> ClientError:
 
 
 def _refuse_foreign(folder: str) -> None:
-    """Raises ClientError for another user's folder in one where anybody may make some, as in `/tmp`.
+    """Raise ClientError if another user made this folder in one where anybody may make folders, such as `/tmp`.
 
-    Whoever made it could say yes in the service's place.
+    Its owner could approve calls in the service's place.
     """
     try:
         owner, above = os.lstat(folder).st_uid, os.stat(os.path.dirname(folder)).st_mode
     except OSError:
-        return  # to connect will fail, and say why
+        return  # connecting will fail, and the error will say why
     if owner not in {0, os.getuid()} and above & stat.S_IWOTH:
         raise _unavailable("reach.foreign", folder=folder)

@@ -1,4 +1,4 @@
-"""Running an approved command, and answering signals while people are waited for and while it runs."""
+"""Runs an approved command, and handles signals while people are waited for and while the command runs."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 #: The status of a command that could not be started, as in a shell.
 NOT_STARTED = 127
-#: The status of a command whose scripts changed after it was asked: `sayso ask` calls it tampered.
+#: The status of a command whose scripts have changed since the request. `sayso ask` reports it as tampered.
 CHANGED = 13
-#: A person, a supervisor, or a terminal that is closed.
+#: The signals of a person, a supervisor, and a terminal that is closed.
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended:
-    """How a command ended."""
+    """The end of a command."""
 
     def __init__(self, status: int, why: str | None = None, *, started: bool = True) -> None:
-        #: The exit status as a shell tells it: 128 and the number of the signal that ended the command.
+        #: The exit status as a shell reports it: 128 and the number of the signal that ended the command.
         self.status = status
-        #: Why the status isn't 0.
+        #: Why the status isn't 0, or None.
         self.why = why
-        #: Whether there was such a command.
+        #: Whether the command could be started.
         self.started = started
 
 
 def run(argv: Sequence[str], cwd: str, ref: str) -> Ended:
     """Run the command with SAYSO_REF in its environment, and return how it ended.
 
-    Signals are the command's to answer, so that its end can still be reported.
+    The command handles the signals itself, so that its end can still be reported.
     """
     import subprocess
 
@@ -57,36 +57,36 @@ def run(argv: Sequence[str], cwd: str, ref: str) -> Ended:
 
 
 def handled(handler: Callable[[int, FrameType | None], object]) -> dict[signal.Signals, Any]:
-    """Handle the signals that end a process, and return the handlers to `restore`.
+    """Install the handler for the signals that end a process. Return the old handlers for `restore`.
 
-    A signal that whoever started this process ignores, as `nohup` does, stays ignored.
+    A signal that is ignored already, as under `nohup`, stays ignored.
     """
     chosen = [number for number in _ENDS if signal.getsignal(number) is not signal.SIG_IGN]
     return {number: signal.signal(number, handler) for number in chosen}
 
 
 def restore(before: Mapping[signal.Signals, Any]) -> None:
-    """Handle signals as before `handled`."""
+    """Restore the handlers from before `handled`."""
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
 class _Signals:
-    """Signals that come while a command is started and runs. Those that came before it ran reach it, too."""
+    """Signals that arrive while a command starts and runs. Earlier signals are passed on when it runs."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
 
     def came(self, number: int, _: FrameType | None) -> None:
-        """Pass on what only this process is sent; a terminal tells the command itself of interrupts and its own end."""
+        """Pass on a signal that only this process receives; a terminal sends SIGINT and SIGHUP to the command too."""
         if self._process is None:
             self._early.append(number)
         elif number == signal.SIGTERM:
             self._process.send_signal(number)
 
     def meant_for(self, process: subprocess.Popen[bytes]) -> None:
-        """Name the command that runs from now on."""
+        """Set the command that runs from now on, and pass the earlier signals on to it."""
         self._process = process
         for number in self._early:
             process.send_signal(number)

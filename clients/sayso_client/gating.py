@@ -1,4 +1,4 @@
-"""A Python function as a tool: its call is written down as JSON, so that people see it and the digest binds it."""
+"""A Python function as a tool: its call becomes JSON, which people see and which the digest covers."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from sayso_client.errors import ClientError
 from sayso_client.life import Request
 from sayso_client.wording import say
 
-#: Parameters of methods, which say nothing about the call.
+#: The first parameters of methods, which say nothing about the call.
 _OWN = frozenset({"self", "cls"})
 
 
 class Terms(TypedDict, total=False):
-    """How a function is gated."""
+    """The settings with which a function is gated."""
 
     #: The name of the tool, and of its group. By default the function's name, and the last part of its module's.
     tool: str
     tools: str
-    #: Ask a person whatever the policy allows.
+    #: Ask a person even if the policy allows the call.
     ask: bool
-    #: How long to wait for people, in seconds, at most as long as the policy says.
+    #: The longest wait for people, in seconds. The policy's timeout is the upper limit.
     timeout_s: int
-    #: What the agent calls itself, and its session.
+    #: The agent's name for itself, and its session.
     agent: str
     session: str
-    #: The agent's own words, shown as such.
+    #: The agent's own words, marked as such on the card.
     note: str
     #: The conversation to ask in, if the token may name it.
     origin: str
@@ -35,13 +35,13 @@ class Terms(TypedDict, total=False):
     on_behalf_of: str
     #: Parameters that hold paths of files that the call depends on. Their contents are bound as well.
     files: Sequence[str]
-    #: Parameters that aren't part of the call, such as a connection. Nobody sees them, so none of them may change what
-    #: the call does.
+    #: Parameters that aren't part of the call, such as a connection. Nobody sees them, so they must not change what the
+    #: call does.
     context: Sequence[str]
 
 
 class Tool:
-    """A function with its terms. Raises TypeError for terms that name parameters which the function doesn't have."""
+    """A function with its terms. Raises TypeError if the terms name parameters that the function doesn't have."""
 
     def __init__(self, function: Callable[..., Any], terms: Terms) -> None:
         self._signature = inspect.signature(function)
@@ -62,9 +62,9 @@ class Tool:
             raise TypeError(say("gated.parameter", name=missing[0], function=self._fields["tool"]))
 
     def request(self, *args: Any, **kwargs: Any) -> Request:
-        """Return the request for a call with these arguments, its defaults filled in.
+        """Return the request for a call with these arguments, with the defaults filled in.
 
-        Raises TypeError as the call itself would, and ClientError for a file's name that isn't text.
+        Raises TypeError as the call itself would, and ClientError if a file's name isn't text.
         """
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()

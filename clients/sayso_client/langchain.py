@@ -1,10 +1,10 @@
 """LangChain and LangGraph: a middleware that puts every tool call of an agent through the gate, and a helper for nodes.
 
-The middleware gates tools that nobody listed too: the policy of the service decides, and what it doesn't know asks.
-Put it last in `middleware=[...]`, so that no other one changes a call, or repeats it, after people have seen it.
+The middleware also gates tools that nobody listed: the service's policy decides, and asks people about unknown tools.
+Put it last in `middleware=[...]`, so that no other middleware changes or repeats a call after people have seen it.
 
-With a checkpointer, a call is known by its thread, its step and the model's id of it. A step that is executed again,
-after an interrupt or a crash, finds the call that it had asked for: it isn't shown twice and never runs twice.
+With a checkpointer, a call is identified by its thread, its step and the model's id of it. A step that is executed
+again, after an interrupt or a crash, finds its earlier call: that call isn't shown twice and never runs twice.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Answer: TypeAlias = ToolMessage | Command[Any]
 class SaysoMiddleware(AgentMiddleware):
     """Asks before each tool call of `create_agent`. With a `Sayso` for `invoke`, with an `AsyncSayso` for `ainvoke`.
 
-    By default the step waits for people. With `parks`, it interrupts the graph and leaves: nothing has to run until
-    people have decided, and `Command(resume=...)` with any value goes on. The value decides nothing: each time the
-    service is asked what came of the call.
+    By default the step waits for people. With `parks`, it interrupts the graph: nothing has to run until people have
+    decided, and `Command(resume=...)` with any value continues. The value decides nothing: each time, the service is
+    asked for the call's state.
     """
 
     def __init__(self, sayso: Sayso | AsyncSayso, *, parks: bool = False, **terms: Unpack[Terms]) -> None:
@@ -50,7 +50,7 @@ class SaysoMiddleware(AgentMiddleware):
         self._parks = parks
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
-        """Run one tool call if it may run, with the arguments that people saw. Raises what the tool raises."""
+        """Run one tool call if it may run, with the arguments that people saw. Raises the tool's errors."""
         if not isinstance(self._sayso, Sayso):
             raise TypeError(say("framework.client", method="invoke", client="Sayso"))
         asked = self._asked(request)
@@ -93,12 +93,12 @@ class SaysoMiddleware(AgentMiddleware):
 def gated(
     sayso: Sayso, tool: str, args: Mapping[str, Any], work: Callable[[], T], *, name: str = "", **terms: Any
 ) -> Ran[T] | NotRun:
-    """Put one piece of work of a LangGraph node through the gate; the graph is interrupted while people decide.
+    """Put one piece of work of a LangGraph node through the gate. The graph is interrupted while people decide.
 
-    The graph needs a checkpointer. A node is executed from its top when the graph goes on, and the call is found again
-    by thread, step, tool, `args` and `name`: give two calls of one node that are alike different names. Work that had
-    run before is not run again: it comes back as a NotRun with the status `succeeded` and the recorded output as text.
-    `terms` are fields of `Request`.
+    The graph needs a checkpointer. When the graph continues, the node is executed from its top, and the call is found
+    again by thread, step, tool, `args` and `name`: give two equal calls of one node different names. Work that has run
+    before is not run again: the result is a NotRun with the status `succeeded` and the recorded output as text. `terms`
+    are fields of `Request`.
     """
     thread, step = _place(get_config())
     if not step:
@@ -117,7 +117,7 @@ class _Told:
         self.answer = answer
 
     def __str__(self) -> str:
-        """Return the text of a message."""
+        """Return the text of a message, or ''."""
         return str(self.answer.content) if isinstance(self.answer, ToolMessage) else ""
 
 
@@ -136,7 +136,7 @@ def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
 
 
 def _place(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thread and the step; both are empty without a checkpointer. A step's name holds the task's id."""
+    """Return the thread and the step. The step is '' without a checkpointer. A step's name holds the task's id."""
     known = config.get("configurable", {})
     thread, step = str(known.get("thread_id") or ""), str(known.get("checkpoint_ns") or "")
     return (thread, step) if thread and step else (thread, "")
@@ -145,7 +145,7 @@ def _place(config: Mapping[str, Any]) -> tuple[str, str]:
 def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as the tool will read them, with its defaults filled in. People see these values.
 
-    Raises ValueError for arguments that the tool refuses, or that become others when they are read once more.
+    Raises ValueError if the tool refuses the arguments, or reads its own result differently.
     """
     schema = tool.tool_call_schema if tool else {}
     if isinstance(schema, dict):

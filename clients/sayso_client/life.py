@@ -1,13 +1,14 @@
 """The life of one call, as its caller sees it: ask, wait, claim, check, run once, report.
 
-It is written once, as a generator of steps. `calls.py` takes the steps, either blocking or on an event loop: it sends
-what is to be sent, runs what is to be run, and hands back what came of it.
+It is written once, as a generator of steps. `calls.py` carries the steps out, blocking or on an event loop: it sends
+requests, runs the function, and passes the results back to the generator.
 
-All requests are safe to repeat: asking by its idempotency key, claiming and reporting by the claimant's secret.
+All requests are safe to repeat: asking has an idempotency key; claiming and reporting have the claimant's secret.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 from collections.abc import Generator, Mapping, Sequence
@@ -22,13 +23,13 @@ from sayso_client.errors import ClientError
 from sayso_client.outcomes import NotRun, Ran
 from sayso_client.wording import say
 
-#: One request waits so long for people; proxies commonly close what takes longer than 60 s.
+#: The longest wait for people in one request, in seconds. Proxies commonly close a request after 60 s.
 WAIT_S = 30
-#: The longest output that is reported, in characters; the service refuses more than 65,536.
+#: The longest output that is reported, in characters. The service refuses more than 65,536.
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
-#: Errors that say: this call is there, but it isn't to be run (again).
+#: Error codes that mean: this call exists, but it must not be run (again).
 _UNCLAIMED = frozenset({"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that are read here.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
@@ -38,7 +39,7 @@ FILES = "files"
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request of the API to send. Its answer is the JSON document; a refusal is a ClientError."""
+    """A request to the API. Its answer is the JSON document; a refusal is a ClientError."""
 
     method: str
     path: str
@@ -51,7 +52,7 @@ class Run:
     """The one moment to run the function."""
 
 
-#: A life: it yields steps, takes what came of each, and returns the outcome.
+#: A generator that yields steps, receives the result of each, and returns the outcome.
 Life: TypeAlias = Generator[Send | Run, Any, Ran[Any] | NotRun]
 
 
@@ -59,9 +60,10 @@ Life: TypeAlias = Generator[Send | Run, Any, Ran[Any] | NotRun]
 class Request:
     """A call to ask for. `files` are paths whose contents the call depends on: they are hashed, shown and checked.
 
-    `ask`: a person is asked whatever the policy allows. `timeout_s`: how long to wait for people, at most as long as
-    the policy says. `origin`: the conversation to ask in, if the token may name it. `key` names this one call: asking
-    again with the same key, also after a restart, finds the call that is there and never runs it a second time.
+    With `ask`, a person is asked even if the policy allows the call. `timeout_s` is how long to wait for people, at
+    most as long as the policy says. `origin` is the conversation to ask in, if the token may name it. `key` names this
+    one call: asking again with the same key, also after a restart, finds the existing call and never runs it a second
+    time.
     """
 
     tool: str
@@ -78,9 +80,9 @@ class Request:
     key: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments with the hashes of the files as they are now.
+        """Return the arguments, with the present hashes of the files.
 
-        Raises ClientError with the code ARGUMENTS for what JSON can't hold exactly, or a file that can't be read.
+        Raises ClientError with the code ARGUMENTS if JSON can't represent a value exactly, or a file can't be read.
         """
         args = dict(self.args)
         if self.files:
@@ -95,7 +97,7 @@ class Request:
         return args
 
     def body(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request of the API."""
+        """Return the body of the API's request."""
         named = {
             "tools": self.tools,
             "tool": self.tool,
@@ -111,13 +113,13 @@ class Request:
         return {name: value for name, value in named.items() if value is not None}
 
     def asking(self, args: Mapping[str, Any], secret_hash: str | None = None) -> Send:
-        """Return what asks for the call. With a secret's hash, a call that the policy allows is claimed at once."""
+        """Return the request that asks for the call. With a secret's hash, an allowed call is claimed at once."""
         body = {**self.body(args), "secret_hash": secret_hash} if secret_hash else self.body(args)
         return Send("POST", "/v1/calls", body, {"Idempotency-Key": self.key or secrets.token_hex(16)})
 
 
 class Secret:
-    """What proves the claimant: kept here, known to the service by its SHA-256 alone."""
+    """The secret that proves the claimant. It stays here; the service knows only its SHA-256."""
 
     def __init__(self) -> None:
         self.value = secrets.token_hex(32)
@@ -125,19 +127,27 @@ class Secret:
 
 
 def life(request: Request) -> Life:
-    """Live one call from asking to its report."""
+    """Take one call from asking to its report."""
     args, secret = request.arguments(), Secret()
+    asking = request.asking(args, secret.hash)
     try:
-        # It doesn't wait in this request, so that whoever is interrupted later knows the ref and can withdraw the call.
-        call = yield request.asking(args, secret.hash)
+        # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
+        # withdrawn.
+        call = yield asking
     except ClientError as error:
         return _refused(error, known=request.key is not None)
+    except BaseException:
+        # The service may have recorded the call before it could answer. The same key finds that call.
+        with contextlib.suppress(ClientError):
+            call = yield asking
+            yield _taken_back(request, secret, call)
+        raise
     return (yield from after_asking(request, args, secret, call))
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
-    """Live a call on from the answer to its asking."""
-    path = f"/v1/calls/{quote(_whole(call)['ref'], safe='')}"
+    """Take a call on from the answer to its asking."""
+    path = _path(_whole(call))
     claim = call.get("claim")
     try:
         while call["status"] == "pending":
@@ -145,8 +155,10 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
         if call["reason_until"]:
             call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
     except BaseException:
-        # Nobody waits for the answer any more. What can't be withdrawn is never claimed, so it lapses and doesn't run.
-        yield Send("POST", f"{path}/withdraw", {})
+        # The caller doesn't wait any more. A call that can't be withdrawn is never claimed, so it lapses and doesn't
+        # run.
+        with contextlib.suppress(ClientError):
+            yield _taken_back(request, secret, call)
         raise
     if claim is None and call["status"] in _MAY_RUN:
         try:
@@ -165,22 +177,34 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
         yield _report(path, secret, "failed", error=f"{type(error).__name__}: {error}")
         raise
     except BaseException:
-        # Interrupted in the middle: what the function had done by then isn't known.
+        # The function was interrupted, so its effect isn't known.
         yield _report(path, secret, "unknown")
         raise
     yield _report(path, secret, "succeeded", output="" if value is None else str(value))
     return Ran(call["ref"], value)
 
 
+def _path(call: Mapping[str, Any]) -> str:
+    return f"/v1/calls/{quote(call['ref'], safe='')}"
+
+
+def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
+    """Return the step that ends a call without a waiter: withdraw it, or report a claimed call as not run."""
+    path = _path(_whole(call))
+    if call.get("claim") is None:
+        return Send("POST", f"{path}/withdraw", {})
+    return _report(path, secret, "failed", error=say("unfit.interrupted", tool=request.tool))
+
+
 def _whole(call: dict[str, Any]) -> dict[str, Any]:
-    """Return the call. Raises ClientError if it isn't one, so that whatever answered isn't the service."""
+    """Return the call. Raises ClientError if fields are missing: then it wasn't the service that answered."""
     if not call.keys() >= _FIELDS:
         raise ClientError("UNAVAILABLE", say("reach.odd", status=200))
     return call
 
 
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
-    """Return the outcome of a call that the policy denies, or that is `known` and can't be claimed; raise the rest."""
+    """Return the outcome of a call that was denied, or is `known` and can't be claimed. Raise other errors again."""
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)
     if known and error.code in _UNCLAIMED:
@@ -189,9 +213,9 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 
 
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
-    """Return why what was approved isn't what would run now, or None.
+    """Return why what would run now isn't what was approved, or None.
 
-    The digest covers what people were shown. It is computed here anew, from what is about to run.
+    The digest covers what people were shown. Here it is computed again, from what is about to run.
     """
     if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
         return say("unfit.args", tool=request.tool)
@@ -206,7 +230,7 @@ def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], c
 
 
 def digest(request: Request, args: Mapping[str, Any], call: Mapping[str, Any]) -> str:
-    """Return the SHA-256 over the RFC 8785 form of all that makes this call this call, as the service computes it."""
+    """Return the SHA-256 over the RFC 8785 form of everything that defines this call, as the service computes it."""
     whole: dict[str, Any] = {
         "args": args,
         "cwd": None,

@@ -2,9 +2,9 @@
 
     agent = SaysoGate(sayso).gated(Agent(name="shop", tools=[...], mcp_servers=[...]))
 
-Function tools, tools of MCP servers and tools of the agents that it may hand over to are covered. Tools that run at the
-model's provider, or that the SDK runs by other ways, can't be held here: `gated` refuses an agent that has some, unless
-they are named in `ungated`.
+It covers function tools, tools of MCP servers, and tools of the agents that it may hand over to. Tools that run at the
+model's provider, or that the SDK runs in other ways, can't be held here. `gated` refuses an agent that has such tools,
+unless they are named in `ungated`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ except ImportError as error:
 class SaysoGate:
     """Asks before each tool call of the agents that it gates.
 
-    By default the run waits for people. With `parks`, a name for this run that is used once, it ends with the SDK's
-    interruptions while people decide; `settle` the run's state, and run it again when nothing is pending.
+    By default the run waits for people. With `parks`, a name for this run that is used once, the run ends with the
+    SDK's interruptions while people decide. Then `settle` the run's state, and run it again when nothing is pending.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SaysoGate:
         self._agents: dict[int, _Gated] = {}
 
     def gated(self, agent: Agent[Any]) -> Agent[Any]:
-        """Return the agent behind the gate, and those behind it that it may hand over to.
+        """Return the agent behind the gate, with the agents that it may hand over to.
 
         Raises TypeError for a tool or a handoff that the gate can't hold.
         """
@@ -63,7 +63,7 @@ class SaysoGate:
         kept = {field.name: getattr(agent, field.name) for field in fields(agent)}
         made = self._agents[id(agent)] = _Gated(**{**kept, "handoffs": []})
         made.gate = self
-        made.original = agent  # Its id stays its own as long as it lives.
+        made.original = agent  # Keeping it alive keeps its id from being used again.
         for tool in agent.tools:
             self.tool(tool)
         for other in agent.handoffs:
@@ -97,10 +97,10 @@ class SaysoGate:
         return replace(tool, on_invoke_tool=invoked, needs_approval=bool(self._parks) or tool.needs_approval)
 
     async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
-        """Ask for the calls that a run stopped at, and return those that people haven't decided yet.
+        """Ask for the calls at which a run stopped, and return those that people haven't decided yet.
 
-        The others are released in the state: running it again runs what was approved, and tells the model why the rest
-        didn't run. The state decides nothing: a changed state runs nothing that nobody approved.
+        The others are released in the state: running it again runs the approved calls, and gives the model the reasons
+        why the others didn't run. The state decides nothing: a changed state can't run a call that nobody approved.
         """
         waiting = []
         for item in state.get_interruptions():
@@ -108,7 +108,7 @@ class SaysoGate:
             try:
                 found = await apending(self._sayso, self._request(name, arguments, call, {}))
             except ValueError:
-                found = None  # The tool refuses it, and tells the model.
+                found = None  # The tool itself refuses the call, and gives the model the reason.
             if found:
                 waiting.append(found)
             else:
@@ -116,11 +116,14 @@ class SaysoGate:
         return waiting
 
     def _holds(self, inner: Agent[Any] | None) -> bool:
-        """Whether a tool is no agent, or one whose own tools are gated and wait: it can't stop in the middle."""
+        """Return whether the gate can hold this tool: it isn't an agent, or its own tools are gated and wait.
+
+        An agent used as a tool can't stop in the middle of its run.
+        """
         return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
 
     def _request(self, tool: str, arguments: str, call: str, schema: dict[str, Any]) -> Request:
-        """Return the request for a call. Raises ValueError for arguments that the tool would read in another way."""
+        """Return the request for a call. Raises ValueError for arguments that the tool would read differently."""
         args = json.loads(arguments or "{}", object_pairs_hook=_once)
         if not isinstance(args, dict):
             raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
@@ -134,13 +137,13 @@ class SaysoGate:
 
 
 class _Gated(Agent[Any]):
-    """An agent behind the gate. Its tools are gated whenever they are listed, also those added later."""
+    """An agent behind the gate. Its tools are gated whenever they are listed, including those added later."""
 
     gate: SaysoGate
     original: Agent[Any]
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
-        """Return the tools, those of MCP servers too, behind the gate. Raises TypeError for what it can't hold."""
+        """Return the tools behind the gate, including those of MCP servers. Raises TypeError if it can't hold one."""
         for other in self.handoffs:
             if not isinstance(other, _Gated):
                 raise TypeError(say("framework.handoff", name=getattr(other, "tool_name", None) or other.name))
@@ -148,7 +151,7 @@ class _Gated(Agent[Any]):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object with a name twice: readers differ in which of the two they take."""
+    """Refuse an object that has a name twice, because readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name twice")

@@ -1,4 +1,4 @@
-"""What came of a call: it ran and gave a value, or it didn't run and says why."""
+"""The outcome of a call: it ran and returned a value, or it didn't run and says why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ran(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """The call didn't run. It is false, and `str()` of it is one sentence to hand to an agent.
+    """The call didn't run. This object is false, and `str()` of it is one sentence to hand to an agent.
 
     The sentence says that nothing was done and why, so that an agent has no reason to try the same call again.
     """
@@ -28,13 +28,13 @@ class NotRun:
     message: str
     #: The call's ref; empty if the call was never recorded.
     ref: str = ""
-    #: The words of the person or of the policy, if any were given.
+    #: The words of the person or of the policy, if there are any.
     reason: str | None = None
-    #: The principal who decided, if somebody did.
+    #: The principal who decided, or None.
     decided_by: str | None = None
 
     def __bool__(self) -> Literal[False]:
-        """Return False, so that `if result:` tells the two outcomes apart for values that are true."""
+        """Return False, so that `if result:` distinguishes the two outcomes, for functions that return true values."""
         return False
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer to a question: `yes` is None if nobody answered, and `words` are what they wrote."""
+    """A person's answer to a question. `yes` is None if nobody answered; `words` are what they wrote."""
 
     yes: bool | None
     words: str | None

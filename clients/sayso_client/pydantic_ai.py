@@ -2,8 +2,8 @@
 
     agent = Agent(model, tools=[...], capabilities=[SaysoGate(sayso)])
 
-It covers all toolsets of the agent, those of MCP servers too, and stands right before each tool: what people see is
-what validation made of the model's arguments. Tools that the model's provider runs itself never pass here.
+It covers all toolsets of the agent, including those of MCP servers, and comes directly before each tool: people see the
+arguments as they are after validation. It doesn't cover tools that the model's provider runs itself.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ except ImportError as error:
 class SaysoGate(AbstractCapability[Any]):
     """Asks before each tool call.
 
-    By default the run waits for people. With `parks`, a name for this conversation, it ends with the framework's
-    `DeferredToolRequests` while people decide (the agent's output type must allow that). Go on with the messages and
-    `requests.build_results(approve_all=True)`: that decides nothing, and each time the service is asked what came of
-    the call.
+    By default the run waits for people. With `parks`, a name for this conversation, the run ends with the framework's
+    `DeferredToolRequests` while people decide (the agent's output type must allow that). Continue with the messages and
+    `requests.build_results(approve_all=True)`. This result decides nothing: each time, the service is asked for the
+    call's state.
     """
 
     def __init__(self, sayso: AsyncSayso, *, parks: str | None = None, **terms: Unpack[Terms]) -> None:
@@ -42,7 +42,7 @@ class SaysoGate(AbstractCapability[Any]):
         self.terms: dict[str, Any] = {"tools": "pydantic-ai", "session": parks, **terms}
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Return the place of the gate: within every capability that could change a call."""
+        """Return the position of the gate: inside every capability that could change a call."""
         return CapabilityOrdering(position="innermost")
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
@@ -57,7 +57,7 @@ class _Gated(WrapperToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
-        """Run a tool if it may run. Raises what the tool raises, and ApprovalRequired while people decide."""
+        """Run a tool if it may run. Raises the tool's errors, and ApprovalRequired while people decide."""
         try:
             shown = _shown(tool_args)
         except PydanticSerializationError as error:
@@ -81,6 +81,6 @@ class _Gated(WrapperToolset[Any]):
 
 
 def _shown(args: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as JSON. Raises PydanticSerializationError for what JSON can't hold."""
+    """Return the arguments as JSON. Raises PydanticSerializationError if JSON can't represent them."""
     shown: dict[str, Any] = to_jsonable_python(args)
     return shown

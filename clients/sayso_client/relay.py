@@ -1,6 +1,6 @@
-"""The relay that an MCP client starts: bytes from its standard streams to the service's gateway, and back.
+"""The relay that an MCP client starts: it carries bytes between its standard streams and the service's gateway.
 
-It holds no secret, and needs nothing but Python.
+It holds no secret, and needs only Python.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 #: The gateway's socket, beside the service's own in the runtime folder.
 MCP_SOCKET_NAME = "sayso-mcp.sock"
-#: Bytes that are carried at once.
+#: The number of bytes that are carried at once.
 _CHUNK = 1 << 16
 
 
 def relay(path: Path, source: int, sink: int) -> None:
     """Carry bytes from one file descriptor to the gateway on a socket, and from the gateway to another descriptor.
 
-    Return when `source` has ended and the gateway has said all. Raises ClientError where the gateway can't be reached,
-    refuses this user, or breaks off.
+    Returns when `source` has ended and the gateway has sent everything. Raises ClientError if the gateway can't be
+    reached, refuses this user, or breaks the connection.
     """
     _refuse_foreign(str(path.parent))
     with socket.socket(socket.AF_UNIX) as gateway:
@@ -50,7 +50,7 @@ def relay(path: Path, source: int, sink: int) -> None:
 
 
 def _check(line: bytes, path: Path) -> None:
-    """Raise ClientError unless the gateway speaks with us."""
+    """Raise ClientError unless the gateway accepts this connection."""
     if not line.endswith(b"\n"):
         raise _broken(path)
     greeting = json.loads(line)

@@ -1,9 +1,9 @@
-"""The script files of a command, and their digests: what a person approves is what they say now.
+"""Finds the script files of a command and their digests, so that an approval covers the scripts' present contents.
 
-The service may not be allowed to read them, so whoever runs the command hashes them: when it asks, and again before it
-runs. Found are a program that is named by its path, the file that an interpreter is given, and scripts among the
-other words. Not found are files that a word of a shell (`sh -c ...`) names, and what a script itself starts, imports
-or reads.
+The service may not be allowed to read the scripts, so the client that runs the command hashes them: when it asks, and
+again before it runs the command. It finds a program that is named by its path, the file that an interpreter is given,
+and scripts among the other words. It doesn't find files that a word of a shell (`sh -c ...`) names, or files that a
+script itself starts, imports or reads.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def digests(command: Sequence[str], folder: str) -> dict[str, str]:
 
 
 def changed(known: Mapping[str, str], folder: str) -> str | None:
-    """Return the first file whose bytes aren't those of its digest any more."""
+    """Return the first file that no longer has its digest, or None."""
     return next((word for word, digest in known.items() if _digest(word, folder) != digest), None)
 
 

@@ -1,7 +1,7 @@
-"""Where the service is, and the token: from arguments, or from a file of the user's own.
+"""The service's address and the token: from arguments, or from a file of the user's own.
 
-Neither the working folder nor the environment is looked at: an agent that can write there could name a service of its
-own, which says yes to everything.
+The working folder and the environment are never used: an agent that can write there could name a service of its own,
+which approves everything.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ON_SOCKET = "http://sayso"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Configuration:
-    """An address with what proves both sides. `socket` is the service's Unix socket, used instead of a network."""
+    """The service's address, the token and the certificate authority. `socket` replaces the network."""
 
     url: str
     token: str | None = None
@@ -41,10 +41,10 @@ def configuration(
     ca_file: str | os.PathLike[str] | None = None,
     file: str | os.PathLike[str] | None = None,
 ) -> Configuration:
-    """Return the address and the token. What isn't given is read from `file`, by default `default_file()`.
+    """Return the address and the token. Missing values are read from `file`, by default `default_file()`.
 
-    Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network in the
-    clear, or if another user could have written the file.
+    Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network unencrypted,
+    or if another user could have written the file.
     """
     told = {} if url or socket else _read(Path(file) if file else default_file())
     url, socket = url or told.get("url"), socket or told.get("socket")
@@ -64,7 +64,7 @@ def configuration(
 
 
 def default_file() -> Path:
-    """Return the path of the user's own file: `client.toml` in the folder where this system keeps configuration."""
+    """Return the path of the user's own file: `client.toml` in this system's usual folder for configuration."""
     if sys.platform == "win32":
         return Path.home() / "AppData" / "Roaming" / "sayso" / "client.toml"
     return Path.home() / ".config" / "sayso" / "client.toml"
@@ -92,9 +92,9 @@ def _secret(file: Path) -> str:
 
 
 def _refuse_foreign(file: Path, *, readable: bool = True) -> None:
-    """Refuse a file that another user owns or can write, or, with `readable` off, can read."""
+    """Refuse a file that another user owns or can write. With `readable` off, others must not read it either."""
     if sys.platform == "win32":
-        return  # The user's own folder is closed to others there.
+        return  # On Windows, the user's own folder is closed to other users.
     try:
         found = file.stat()
     except OSError as error:

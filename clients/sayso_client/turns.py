@@ -1,7 +1,7 @@
-"""The common part of the adapters of agent frameworks: put one tool call of a model through the gate.
+"""The common part of the adapters of agent frameworks: it puts one tool call of a model through the gate.
 
-A framework hands the adapter a call and a way to run it. The adapter hands back a value or a sentence for the model,
-and raises for the tool's own errors alone: when the service can't be reached, the model hears that nothing ran.
+A framework gives the adapter a call and a way to run it. The adapter returns a value or a sentence for the model, and
+raises only the tool's own errors: if the service can't be reached, the sentence says that nothing ran.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ T = TypeVar("T")
 class Terms(TypedDict, total=False):
     """Settings for all calls of one agent."""
 
-    #: The group that policies know the agent's tools by. By default the framework's name.
+    #: The group of the agent's tools in policies. By default the framework's name.
     tools: str
     #: The agent's own name for itself.
     agent: str
-    #: Ask a person whatever the policy allows.
+    #: Ask a person even if the policy allows the call.
     ask: bool
     #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int
@@ -41,19 +41,19 @@ def key_of(*parts: str) -> str:
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return the error that names the extra which brings a framework."""
+    """Return the error that names the extra with a missing framework."""
     return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
 
 
 class _Work:
-    """Runs the tool and keeps what came of it, so that a lost report doesn't make a run look like none."""
+    """Runs the tool and keeps its result, so that a run whose report was lost doesn't look like no run."""
 
     def __init__(self) -> None:
         self.began = False
         self.done: list[Any] = []
 
     def outcome(self, error: ClientError) -> Ran[Any] | NotRun:
-        """Return the outcome of a call whose asking, claim or report failed. Raises what the tool itself raised."""
+        """Return the outcome of a call whose asking, claim or report failed. Raises the tool's own errors."""
         if self.done:
             return Ran(error.ref or "", self.done[0])
         if self.began:
@@ -62,7 +62,7 @@ class _Work:
 
 
 def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
-    """Ask for a call, wait, and run `work` once if it may run. Raises what `work` raises."""
+    """Ask for a call, wait, and run `work` once if it may run. Raises the errors of `work`."""
     kept = _Work()
 
     def run() -> T:
@@ -96,14 +96,14 @@ async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awa
 
 
 def _again(call: dict[str, Any]) -> NotRun:
-    """Return the outcome of a call that had run before, as when a step is repeated: its recorded output."""
+    """Return the outcome of a call that has run before, as when a step is repeated: its recorded output."""
     return NotRun("succeeded", call["output"] or call["message"], call["ref"])
 
 
 def pending(sayso: Sayso, request: Request) -> dict[str, Any] | None:
     """Ask for a call with a key, and return it while it is pending.
 
-    Return None if the call is decided, or if the service can't be reached; `run_gated` then returns the outcome.
+    Returns None if the call is decided, or if the service can't be reached; `run_gated` then returns the outcome.
     """
     try:
         return _pending(sayso.ask(request))

@@ -1,4 +1,4 @@
-"""HTTP/1.1 over the Unix socket, as far as commands need it: which request each operation is, and how answers are read.
+"""HTTP/1.1 over the Unix socket, as far as commands need it: builds the request of each operation and reads answers.
 
 Only `socket` and `json` are used: `http.client` takes 25 ms to import, and a hook starts for each tool call.
 """
@@ -20,11 +20,11 @@ _LONGEST_ANSWER = 64 * 1024 * 1024
 
 
 class BrokenError(Exception):
-    """The answer broke off, or is no HTTP."""
+    """The answer broke off, or isn't HTTP."""
 
 
 class Answer:
-    """The head of an answer: its status and its fields, in lower case."""
+    """The head of an answer: its status, and its fields with names in lower case."""
 
     def __init__(self, status: int, fields: dict[bytes, bytes]) -> None:
         self.status = status
@@ -32,17 +32,17 @@ class Answer:
 
     @property
     def last(self) -> bool:
-        """Whether the service closes the connection behind this answer."""
+        """Return whether the service closes the connection after this answer."""
         return self._fields.get(b"connection", b"").lower() == b"close"
 
     @property
     def chunked(self) -> bool:
-        """Whether the body comes in chunks."""
+        """Return whether the body comes in chunks."""
         return self._fields.get(b"transfer-encoding", b"").lower() == b"chunked"
 
     @property
     def length(self) -> int:
-        """The length of a body without chunks. Raises BrokenError if the answer doesn't name it."""
+        """Return the length of a body without chunks. Raises BrokenError if the answer doesn't name it."""
         length = self._fields.get(b"content-length", b"")
         if not length.isdigit() or int(length) > _LONGEST_ANSWER:
             raise BrokenError
@@ -50,7 +50,7 @@ class Answer:
 
 
 def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "") -> bytes:
-    """Return the request of an operation. `fields` are its path's, its query's and its body's; None leaves one out."""
+    """Return the request of an operation. `fields` are those of its path, query and body; None leaves one out."""
     verb, path, *shape = _OPERATIONS[op]
     named = {name: value for name, value in fields.items() if value is not None}
     for prepare in shape:
@@ -74,7 +74,7 @@ def answer(op: str, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_head(lines: BinaryIO) -> Answer:
-    """Read the head of an answer. Raises BrokenError, and OSError as the connection does."""
+    """Read the head of an answer. Raises BrokenError, and the connection's OSError."""
     version, _, rest = _line(lines).partition(b" ")
     if not version.startswith(b"HTTP/1.1") or not rest[:3].isdigit():
         raise BrokenError
@@ -86,7 +86,7 @@ def read_head(lines: BinaryIO) -> Answer:
 
 
 def read_body(lines: BinaryIO, head: Answer) -> bytes:
-    """Read the body of an answer to its end. Raises BrokenError if it isn't whole."""
+    """Read the body of an answer to its end. Raises BrokenError if it isn't complete."""
     if head.chunked:
         return b"".join(read_chunks(lines))
     body = lines.read(head.length)
@@ -96,7 +96,7 @@ def read_body(lines: BinaryIO, head: Answer) -> bytes:
 
 
 def read_chunks(lines: BinaryIO) -> Iterator[bytes]:
-    """Yield the chunks of an answer as they come. Raises BrokenError if the last one doesn't."""
+    """Yield the chunks of an answer as they arrive. Raises BrokenError if the last chunk is missing."""
     while True:
         size = _line(lines).partition(b";")[0]
         try:
@@ -136,13 +136,16 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def _quoted(text: str) -> str:
-    """The text as one segment of a path or one value of a query (RFC 3986). `urllib.parse` takes 6 ms to import."""
+    """Return the text as one segment of a path or one value of a query (RFC 3986).
+
+    `urllib.parse` takes 6 ms to import.
+    """
     raw = text.encode("utf-8", "surrogatepass")
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw) or "%20"
 
 
 def _printable(key: str) -> str:
-    """Return a key for a header. A key with other characters than printable ASCII is escaped."""
+    """Return a key for a header. A key is escaped if it contains characters other than printable ASCII."""
     plain = key.isascii() and key.isprintable() and key == key.strip() and "%" not in key
     return key if plain else _quoted(key)
 
@@ -156,20 +159,20 @@ def _body(named: dict[str, Any]) -> bytes:
 
 
 def _asked(named: dict[str, Any]) -> None:
-    """A person is asked unless the caller leaves that to the policy."""
+    """Ask a person, unless the caller leaves that to the policy."""
     named["ask"] = not named.pop("by_policy", False)
     named.setdefault("tools", "shell")
     named.setdefault("agent", "ask")
 
 
 def _decided(named: dict[str, Any]) -> None:
-    """The second yes to a critical call names its ref."""
+    """Name the ref again for the second approval of a critical call."""
     named["decision"] = named.pop("verb")
     if named.pop("confirmed", False):
         named["confirm"] = named["target"]
 
 
-#: Operation -> verb, path, and what makes the fields those of the API.
+#: For each operation: verb, path, and the function that turns its fields into those of the API.
 _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "ask": ("POST", "/v1/calls", _asked),
     "wait": ("GET", "/v1/calls/{ref}?wait={limit_s}&until={until}"),

@@ -33,6 +33,7 @@ ENGLISH: Mapping[str, str] = {
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",
+    "unfit.interrupted": "The program that asked was interrupted before {tool} ran. Nothing ran.",
     # an adapter of an agent framework
     "extra.missing": "{module} isn't installed. Run: pip install 'sayso-client[{extra}]'",
     "framework.arguments": "The arguments of {tool} don't fit ({error}). Nothing ran.",

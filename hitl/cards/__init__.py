@@ -1,1 +1,1 @@
-"""The request as people and programs see it: the card, its sentences, safe text, and masked secrets."""
+"""The form in which people and programs see a request: the card, its sentences, safe text, and masked secrets."""

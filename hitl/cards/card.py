@@ -1,8 +1,9 @@
-"""The card of a request: made from the call alone, before any platform gives it a form.
+"""Makes the card of a request from the call alone. Each surface then gives it the platform's form.
 
-A pending card says who wants what and where, then the thing itself, then what speaks for and against it, then who may
-approve and how. A decided card is two lines. Everything in a Card is visible, masked text: nothing that an agent wrote
-can hide, reorder, or pose as ours. Surfaces add their own escaping and layout, and nothing else.
+A pending card names the requester, the action and the place; then it shows the action itself, the risk and the
+warnings; then the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are visible and
+masked: no text from an agent can hide, reorder other text, or look like our words. Surfaces add only escaping and
+layout.
 """
 
 from __future__ import annotations
@@ -30,25 +31,25 @@ if TYPE_CHECKING:
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The room for all texts of a card together, so that the narrowest surface shows a card whole. Telegram takes 4096
-#: UTF-16 units; labels and instructions need the rest.
+#: The room for all texts of a card together. The narrowest surface, Telegram, takes messages of 4096 UTF-16 units;
+#: labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
-#: An executor has a warning or two; more than these are under Details.
+#: The number of warnings by the executor on a card. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
-#: The room for the output on a decided card. A longer output is sent whole to the conversation that asked.
+#: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
-#: The agent's name in requests by `sayso ask`: a person makes them, and no agent does.
+#: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
 _BY_HAND = frozenset({"", "ask"})
 
 
 class Way(StrEnum):
-    """The ways to answer a card in one place. The card's instructions depend on the way."""
+    """The way in which people answer a card in one place. The card's instructions depend on it."""
 
     #: Words count as a reply to the card's message.
     REPLY = "reply"
@@ -56,49 +57,55 @@ class Way(StrEnum):
     THREAD = "thread"
     #: Words don't reach us there.
     BUTTONS = "buttons"
-    #: A terminal with keys, which its bottom line names.
+    #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
-    #: Lines alone.
+    #: People type lines only.
     WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card's parts, in the order in which surfaces show them; '' and () are parts that it doesn't have."""
+    """The parts of a card, in the order in which surfaces show them. A missing part is '' or ()."""
 
     sign: str
     risk: Risk
     short: str
-    #: The first line: somebody wants to do something.
+    #: The first line: the requester wants to do something.
     headline: str
-    #: The thing itself; see `hitl.cards.shown`.
+    #: The action itself; see `hitl.cards.shown`.
     parts: tuple[Part, ...]
     #: The count of arguments that the operator's headline leaves to the details, in words.
     below: str
-    #: On which machine and in which folder.
+    #: The machine, the folder and the stage.
     place: str
     #: The note, with its author.
     note: str
-    #: Why a rule makes a person decide.
+    #: The rule's message: the reason why a person must decide.
     rule: str
     #: The risk in words, and one line about undoing.
     stakes: Line
-    #: Bad news alone.
+    #: The warnings.
     warnings: tuple[str, ...]
     #: The approvers, and the deadline.
     approvers: Line
+    #: The instructions for answering.
     how: Line
-    #: One line for lock screens and screen readers: who wants what, where.
+    #: One line for lock screens and screen readers, with the requester, the action and the place.
     push: str
-    #: The end, once the request isn't pending: a sign (`done`, `rejected`, ...), the thing, then who, when and why.
+    #: The name of the sign of a decided card: `done`, `rejected`, ...
     end_sign: str
+    #: The first line of a decided card: the outcome and the action.
     end: Line
+    #: The second line of a decided card: the person who decided, the time and the reason.
     end_why: Line
+    #: The output of the run.
     output: str
     deadline: datetime
+    #: Whether the request is pending.
     open: bool
+    #: Whether the run succeeded, or the call may still run.
     done: bool
-    #: Whether a yes takes more than one step.
+    #: Whether an approval takes more than one step.
     steps: bool
     #: The number of characters that aren't shown.
     left_out: int
@@ -115,8 +122,9 @@ def card(
 ) -> Card:
     """Return the card of a call in its present state.
 
-    `reader` is the principal who alone reads it, if it is shown to one person. `platform` is where it is shown: people
-    are called what they are called there. `wording` is the language of the place.
+    `reader` is the only principal who reads the card, or '' if several people read it; the card calls that person
+    "you". `platform` is the platform that shows the card; people have their names on that platform. `wording` is
+    the language of the place.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -150,13 +158,13 @@ def card(
 
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Return the headline with the thing on the same line, for lists."""
+    """Return the headline with the action on the same line, for lists."""
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
     return told.summary(shown)
 
 
 def is_cut(call: Call) -> bool:
-    """Whether the card leaves something out that a yes to a dangerous call must have seen."""
+    """Return whether the card leaves out a part of the call. For a risky call, a person must then open the details."""
     return _left_out(call, _shown(call)) > 0
 
 
@@ -164,7 +172,7 @@ def is_cut(call: Call) -> bool:
 
 
 class _Teller:
-    """Makes the lines about people, so that every part of a card calls a person by the same name."""
+    """Makes the lines of a card that name people, so that each person has the same name in all of them."""
 
     def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
@@ -188,7 +196,7 @@ class _Teller:
         return self._say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
-        """The headline with the thing on the same line."""
+        """Return the headline with the action on the same line."""
         headline = self.headline(shown)
         if shown.line == shown.phrase:
             first = next((part for part in shown.parts if part.text and not part.name), None)
@@ -212,13 +220,13 @@ class _Teller:
         return f"{folder}, {stage}" if stage else folder
 
     def note(self) -> str:
-        """The caller's own words as theirs, an agent's as the agent's."""
+        """Return the note with its author, '' if there is no note."""
         if not (self._call.note or "").strip():
             return ""
         return self.said(_told(self._call.note))
 
     def said(self, words: str) -> str:
-        """The note, with its author; the words are safe already."""
+        """Return the words of a note, which must be safe already, with their author: the agent or the requester."""
         if self._call.agent in _BY_HAND:
             return self._say("card.note", who=self._requester(), note=words)
         return self._say("card.note.agent", who=self._requester(), note=words)
@@ -231,7 +239,10 @@ class _Teller:
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
     def approvers(self, way: Way) -> Line:
-        """Name the approvers and the deadline. The requester is named only if their own yes counts."""
+        """Return the line with the approvers and the deadline.
+
+        It names the requester only if their own approval counts, or if nobody else is listed.
+        """
         directory = self._names.people
         access, call = Access(directory), self._call
         surface = "socket" if way is Way.WORDS else ""
@@ -242,7 +253,7 @@ class _Teller:
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
             told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
-        # A terminal names the request in its first line.
+        # A terminal already shows the short ref in its first line.
         name = "" if way in {Way.KEYS, Way.WORDS} else self._say("card.name", short=call.short)
         return line(
             self._wording,
@@ -253,7 +264,7 @@ class _Teller:
         )
 
     def end_why(self, way: Way) -> Line:
-        """Name the person who decided, the time and the reason, or another end."""
+        """Return the line with the person who decided, the time and the reason, or with another cause of the end."""
         call = self._call
         key = f"ending.{call.status.value}"
         if call.status is Status.REJECTED and call.reason:
@@ -312,13 +323,13 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Programs that would run and that the shown command doesn't name."""
+    """Return the programs that would run although the shown command doesn't name them."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
 
 def _notes(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Warnings as the card shows them."""
+    """Return the executor's warnings in the form in which the card shows them."""
     return [_within(one_line(wording.retold(note), _LINE), _LINE) for note in call.notes[:_NOTES]]
 
 
@@ -327,13 +338,13 @@ def _within(text: str, units: int) -> str:
 
 
 def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
-    """The thing as the card shows it: it has the room that the other words of the card leave."""
+    """Return the action as the card shows it, cut to the room that the other words of the card leave."""
     share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
     return show(call, share, wording)
 
 
 def _prose(call: Call) -> int:
-    """Return the UTF-16 units that the other words of the card take."""
+    """Return the number of UTF-16 units that the other words of the card take."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (call.sentence, call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -345,12 +356,12 @@ def _left_out(call: Call, shown: Shown) -> int:
 
 
 def _needs_details(call: Call, shown: Shown) -> bool:
-    """Whether a yes counts only after the details were opened."""
+    """Return whether an approval counts only after the person opened the details."""
     return call.verdict.risk.rank >= Risk.HIGH.rank and _left_out(call, shown) > 0
 
 
 def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
-    """Return the instructions, which are always true there: the steps before a yes, and the words that count."""
+    """Return the instructions for this way of answering: the steps before an approval, and the words that count."""
     critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
     if way is Way.BUTTONS:
         return line(wording, "card.how.buttons")
@@ -367,7 +378,7 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
-    """Return the first line of a decided card: the outcome and the thing."""
+    """Return the first line of a decided card: the outcome and the action."""
     key = f"end.{_ENDS[call.status]}.{shown.act}"
     thing = one_line(shown.line, 120)
     return line(
@@ -413,9 +424,9 @@ _SIGN = {
 
 
 def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Everything about a call, whole: what Details opens. Secrets stay masked.
+    """Return the whole call in words, for Details. Secrets stay masked.
 
-    Only lines of ours begin at the margin, so that no argument can pose as one.
+    Only our own lines begin at the margin, so that no argument can look like one of them.
     """
     verdict, told, say = call.verdict, _Teller(call, names, "", "", wording), wording.say
     lines = [
@@ -463,13 +474,13 @@ def _by_person(call: Call) -> bool:
 
 
 def _with_id(principal: str | None, names: Names) -> str:
-    """A person's name with the id that proves who it is."""
+    """Return a person's name together with the id that identifies the person."""
     identity = one_line(principal or "", 80)
     return f"{names.of(principal or '')} ({identity})" if principal and names.is_known(principal) else identity
 
 
 def _json(call: Call) -> str:
-    """The arguments as JSON, each on lines of its own, with numbers as they were written."""
+    """Return the arguments as JSON, each on its own lines, with the digits that the caller wrote."""
     pairs = (
         f"  {json.dumps(name, ensure_ascii=False)}: {_value(value)}" for name, value in masked_arguments(call).items()
     )
@@ -477,7 +488,7 @@ def _json(call: Call) -> str:
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
-    """The arguments of several lines as they are, because JSON writes them on one."""
+    """Return the arguments of several lines with their line breaks, because JSON writes them on one line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
 
@@ -498,12 +509,12 @@ def _whole(text: str) -> str:
 
 
 def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> str:
-    """How it stands or ended, in one sentence for people."""
+    """Return one sentence for people about the state or the end of a call."""
     return wording.sentence(outcome_fact(call), names)
 
 
 def outcome_fact(call: Call) -> Fact:
-    """The call's status as a fact."""
+    """Return the call's status as a fact."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -514,9 +525,9 @@ def outcome_fact(call: Call) -> Fact:
 
 
 def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
-    """The same for the agent that asked, in English, and for the conversation that asked, in its language.
+    """Return one sentence for the agent that asked, in English, and for the conversation that asked, in its language.
 
-    A person's no, silence, and failure are told apart.
+    It differs for a rejection, for silence, and for a failure.
     """
     key = f"agent.{call.status.value}"
     if call.status is Status.REJECTED:
@@ -525,7 +536,7 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
 
 
 def _rejected_key(call: Call) -> str:
-    """A no by whether its reason is known, may still come, was asked for in vain, or was never asked for."""
+    """Return the key of a rejection's sentence, by its reason: known, still awaited, never given, or not asked for."""
     if call.reason:
         return "agent.rejected.reason"
     if call.awaits_reason:
@@ -549,9 +560,9 @@ def _facts(call: Call) -> dict[str, object]:
 
 
 def error_text(call: Call) -> str | None:
-    """Return what went wrong, in words: our own where the call was unfit to be asked or run, else those of its tool.
+    """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
-    Only a call that nobody claimed can hold a code of ours; a tool may write anything.
+    Only in a call that nobody claimed does the text count as a code of ours, because a tool may write any text.
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
@@ -568,10 +579,10 @@ def _clause(text: str) -> Stored:
 
 
 def _told(text: str) -> str:
-    """Somebody's words on one line. Masked before they are cut, so that no half of a secret is left over."""
+    """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
     return one_line(mask(text), _LINE)
 
 
 def told_time(call: Call) -> str:
-    """When the time to answer is over, for readers whose clock isn't known."""
+    """Return the deadline as text, for readers whose time zone isn't known."""
     return plain((Moment(call.deadline),), in_utc)

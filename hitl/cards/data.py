@@ -1,4 +1,4 @@
-"""A call as data for programs: what the socket, `--json` and later HTTP answer. Secrets are masked here too."""
+"""Calls as data for programs, for the HTTP API and for `--json`. Secrets are masked here too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: The error that the end of a call amounts to, for programs that know the codes.
+#: The error whose code programs get for a call that ended in this way.
 _ERRORS: Mapping[Status, type[SaysoError]] = {
     Status.DENIED: CallDenied,
     Status.EXPIRED: ConfirmationExpired,
@@ -31,7 +31,7 @@ _ERRORS: Mapping[Status, type[SaysoError]] = {
 
 
 def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
-    """Everything that a listed reader may know of a call, as JSON types; times are ISO 8601 in UTC."""
+    """Return everything that a permitted reader may know about a call, as JSON types. Times are ISO 8601 in UTC."""
     return {
         "ref": call.ref,
         "short": call.short,
@@ -72,7 +72,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
 
 
 def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dict[str, Any]:
-    """The view with its details in words and its record."""
+    """Return the view together with the details in words and the record of the call."""
     record = [
         {
             "seq": row.seq,

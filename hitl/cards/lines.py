@@ -1,6 +1,6 @@
-"""Lines of a card whose parts a surface shows in its own way: a person, a moment, a piece of code.
+"""Lines of a card, split into segments that each surface may show in its own way: people, times, pieces of code.
 
-A line is made from a sentence of the catalogue. Everything in it is visible, masked text.
+A line is made from a sentence of the catalogue. All texts in it are visible and masked.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 class Who(Struct, frozen=True):
-    """A person: the principal, and what to call them."""
+    """A person: the principal, and the name to show."""
 
     principal: str
     text: str
 
 
 class Moment(Struct, frozen=True):
-    """A time. `counts_down`: how long it is until then matters more than the time of day."""
+    """A time. With `counts_down`, a surface shows the time that is left rather than the time of day."""
 
     at: datetime
     counts_down: bool = False
 
 
 class Code(Struct, frozen=True):
-    """A text that somebody may copy or type."""
+    """A text that people may copy or type."""
 
     text: str
 
 
 class Strong(Struct, frozen=True):
-    """A word that stands out."""
+    """An emphasised word."""
 
     text: str
 
@@ -49,7 +49,10 @@ Line: TypeAlias = "tuple[Segment, ...]"
 
 
 def line(wording: Wording, key: str, /, **facts: Segment | Line) -> Line:
-    """The sentence of that key as a line, with segments or further lines in its places. Raises KeyError as `say`."""
+    """Return the sentence with this key as a line. The facts, which are segments or lines, fill its places.
+
+    Raises KeyError for a missing key or fact.
+    """
     return _joined(_segments(wording.template(key), facts))
 
 
@@ -62,7 +65,7 @@ def _segments(template: str, facts: dict[str, Segment | Line]) -> Iterator[Segme
 
 
 def _joined(segments: Iterator[Segment]) -> Line:
-    """The segments, with neighbouring texts as one and without empty ones."""
+    """Return the segments as a line: neighbouring texts are joined, empty texts are dropped."""
     found: list[Segment] = []
     for words, run in itertools.groupby(segments, lambda segment: isinstance(segment, str)):
         if words:
@@ -74,7 +77,7 @@ def _joined(segments: Iterator[Segment]) -> Line:
 
 
 def either(wording: Wording, people: Sequence[Segment]) -> Line:
-    """`Ben`, `Ben or Omar`, `Ben, Omar or Ada`."""
+    """Return people as alternatives: `Ben`, `Ben or Omar`, `Ben, Omar or Ada`."""
     if not people:
         return ()
     told: Line = (people[0],)
@@ -84,7 +87,7 @@ def either(wording: Wording, people: Sequence[Segment]) -> Line:
 
 
 def coded(text: str) -> Line:
-    """A sentence in which what stands between backticks is code."""
+    """Return a sentence as a line in which the text between backticks is code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return (text,)
@@ -92,7 +95,7 @@ def coded(text: str) -> Line:
 
 
 def plain(told: Line, time: Callable[[Moment], str]) -> str:
-    """Return the line as text alone; `time` makes the text of a moment."""
+    """Return the line as plain text. `time` turns a moment into text."""
     return "".join(_plain(segment, time) for segment in told)
 
 
@@ -103,5 +106,5 @@ def _plain(segment: Segment, time: Callable[[Moment], str]) -> str:
 
 
 def in_utc(moment: Moment) -> str:
-    """The time of day in UTC, for readers whose clock isn't known."""
+    """Return the time of day in UTC, for readers whose time zone isn't known."""
     return f"{moment.at:%H:%M} UTC"

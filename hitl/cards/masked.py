@@ -1,7 +1,7 @@
-"""The texts of a call, masked and made visible, for cards, details and views: its arguments and its preview.
+"""The arguments and the preview of a call, masked and made visible, for cards, details and views.
 
-A megabyte of arguments takes up to a second. So the texts are kept for a while, and `Gate.ready` makes those of a
-large call beside the event loop before anybody looks at the call.
+Masking a megabyte of arguments takes up to a second. So the results are cached, and for a large call `Gate.ready`
+makes them outside the event loop before anybody looks at the call.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     #: Arguments and preview of a call.
     Key: TypeAlias = tuple[bytes, str]
 
-#: Arguments and preview of fewer bytes and characters are masked in about ten milliseconds.
+#: Arguments and a preview up to this size, in bytes and characters, are masked in about ten milliseconds.
 LARGE = 1 << 14
-#: So many characters are kept of all calls together: about sixteen calls of the largest arguments.
+#: The cache holds this many characters: about sixteen calls with the largest arguments.
 _KEPT_CHARS = 1 << 26
 _OBJECTS = 200
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
@@ -37,18 +37,18 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: Name and value of each argument as visible text, with floods folded to a count.
+    #: Name and value of each argument as visible text, with long runs replaced by a count.
     arguments: tuple[tuple[str, str], ...]
     #: Each argument's own name, its masked name and its masked value.
     values: tuple[tuple[str, str, Any], ...]
     preview: str
-    #: The number of characters of both that would not be seen as what they are.
+    #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
     #: The arguments as JSON.
     json: bytes
 
     def __len__(self) -> int:
-        """Return the size in characters, with the objects that hold each argument and the bytes behind the texts."""
+        """Return the size for the cache: the characters of all texts, with an allowance for the objects around them."""
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments)
         return texts + 2 * (len(self.preview) + len(self.json))
 
@@ -57,12 +57,12 @@ _kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
 
 
 def is_large(key: Key) -> bool:
-    """Whether masking may take more than about ten milliseconds."""
+    """Return whether masking may take more than about ten milliseconds."""
     return sum(map(len, key)) > LARGE
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
-    """Whether arguments that aren't canonical yet make a large call: so many items, or characters, that it may be."""
+    """Return whether arguments may make a large call, before their canonical bytes exist: by items and characters."""
     size = 0
     left: list[Any] = [args]
     while left and size <= LARGE:
@@ -76,30 +76,31 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 
 def key_of(call: Call) -> Key:
-    """Name what the texts are made of."""
+    """Return the inputs of masking, which are the key in the cache."""
     return call.args, call.preview
 
 
 def masked(call: Call) -> Masked:
-    """Return the texts of the call. They are kept, because each surface asks for them again with every change."""
+    """Return the masked texts of a call, from the cache if possible. Each surface needs them again at every change."""
     key = key_of(call)
-    return _kept.get(key) or keep(key, made(key))
+    kept = _kept.get(key)
+    return keep(key, made(key)) if kept is None else kept
 
 
 def is_kept(key: Key) -> bool:
-    """Whether `masked` has nothing left to do."""
+    """Return whether the texts are in the cache."""
     return key in _kept
 
 
 def keep(key: Key, texts: Masked) -> Masked:
-    """Keep the texts made of the key, unless they are too long; return them."""
+    """Put the texts into the cache, unless they are larger than the whole cache. Return them."""
     with contextlib.suppress(ValueError):
         _kept[key] = texts
     return texts
 
 
 def made(key: Key) -> Masked:
-    """Mask arguments and preview. It reads nothing else and keeps nothing, so any thread may call it."""
+    """Mask the arguments and the preview. This uses no shared state, so any thread may call it."""
     args, preview = key
     arguments: dict[str, Any] = msgspec.json.decode(args)
     values = tuple((name, *_masked(name, value)) for name, value in arguments.items())
@@ -120,7 +121,7 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
 
 def _spell(label: str, inner: Any) -> tuple[str, str]:
     text = inner if isinstance(inner, str) else _compact(inner)
-    # The line feed that ends the last line begins none.
+    # A line feed at the very end is dropped: no line follows it.
     return visible(label, keep_newlines=False), folded(visible(text.removesuffix("\n")))
 
 
@@ -131,7 +132,7 @@ def _compact(value: Any) -> str:
 
 
 def _escaped(value: Any) -> int:
-    """Count hidden characters that JSON writes as escapes and that the raw bytes therefore don't show."""
+    """Count control characters in texts. JSON escapes them, so a count over the JSON bytes misses them."""
     if isinstance(value, str):
         return sum(1 for char in value if char < " " and char not in "\n\t") if not value.isprintable() else 0
     if isinstance(value, dict):

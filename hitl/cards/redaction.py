@@ -1,11 +1,12 @@
-"""Secrets masked in what people and logs see; never in what is stored, sealed or run.
+"""Masks secrets in the texts that people and logs see. The texts that are stored, hashed or run keep them.
 
-Two kinds of rules. The formats are credentials that their issuer made recognisable (a prefix, an
-alphabet, a length) and are masked anywhere. The names are words such as `password`: what is assigned to
-one is masked too, but not in code and commands, where guessing would hide what a person has to judge. A
-mask keeps the format's prefix and says how much it hides, `ghp_[masked 36]`. No format admits what a
-shell would run, so a mask can't hide a command. Every pattern is bounded or possessive: time grows with
-the length of the text only.
+There are two kinds of rules. A format describes credentials that their issuer made recognisable (a prefix, an alphabet,
+a length); these are masked in every text. A name is a word such as `password`: the value that is assigned to such a
+name is masked too, but not in code and commands, because there a wrong guess would hide text that a person must judge.
+
+A mask keeps the format's prefix and says how many characters it hides: `ghp_[masked 36]`. No format matches characters
+with which a shell could run something, so a mask can't hide a command. Every pattern is bounded or possessive, so the
+time grows only with the length of the text.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# Where a token may start: not inside a word, but right after an escape such as the `\n` of a JSON string.
+# A token may start anywhere except inside a word. It may also start right after an escape such as `\n` in JSON.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 _WORD = r"A-Za-z0-9_\-"
 _BASE64 = "A-Za-z0-9+/"
 
-# What issuers put in front -> what follows it: the alphabet and the fewest characters that make it a token.
+# Prefix of a token -> the alphabet of the characters after it, and the smallest number of these in a token.
 _PREFIXED: dict[str, tuple[str, int]] = {
     r"gh[pousr]_": ("A-Za-z0-9", 20),  # GitHub
     r"github_pat_": ("A-Za-z0-9_", 20),
@@ -60,15 +61,17 @@ _PREFIXED: dict[str, tuple[str, int]] = {
     r"r8_": ("A-Za-z0-9", 30),  # Replicate
     r"sq0(?:atp|csp|idp)-": (_WORD, 20),  # Square
     r"EAAA[A-Z]": ("A-Za-z0-9", 30),  # Meta and Square
-    r"eyJ": (_WORD, 8),  # JWT (RFC 7519): three parts, below
+    r"eyJ": (_WORD, 8),  # JWT (RFC 7519); its own format is below
 }
 _NOT_BY_PREFIX_ALONE = {"eyJ"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A pattern with the groups `keep`, which stays, and `secret`; a match must hold one of `hints`, if
-    there are any. It is compiled when a text first holds a hint: all together take 10 ms.
+    """A pattern with the groups `secret`, which is masked, and `keep`, which stays.
+
+    A text is searched only if it holds one of `hints` (or if there are no hints). The pattern is compiled at the first
+    such text, because compiling all patterns takes 10 ms.
     """
 
     hints: tuple[str, ...]
@@ -89,7 +92,7 @@ _compiled = cache(re.compile)
 
 
 def _masked(match: re.Match[str]) -> str:
-    """The match with its group `secret` counted instead of shown; what is masked already stays."""
+    """Return the match with its group `secret` replaced by a mask. A secret that is masked already stays."""
     start, end = match.span("secret")
     before, after = match[0][: start - match.start()], match[0][end - match.start() :]
     return before + _counted(match["secret"]) + after
@@ -109,10 +112,11 @@ def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
 
 _ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
 _KNOWN_START = re.compile(_ANY_PREFIX)
-#: What stands in place of a secret: its kind if an operator's pattern found it, and its length.
+#: A mask: it names the secret's kind, if an operator's pattern found the secret, and its length.
 _MARK = r"\[masked (?:[a-z][a-z0-9-]{0,30} )?[0-9,]+\]"
 _MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
-# Where hyphens or underscores may stand in a token, `pul-request-template-for-issues` must not be one.
+# A token whose alphabet has hyphens or underscores must also hold a digit or a capital letter. Otherwise a name such
+# as `pul-request-template-for-issues` would be a token.
 _NOT_A_NAME = rf"(?=[{_WORD}.]{{0,48}}[0-9A-Z])"
 _PREFIXED_TOKEN = (
     _START
@@ -125,8 +129,8 @@ _PREFIXED_TOKEN = (
     + ")"
 )
 
-# The body of a PEM block, also broken off. A short line is taken only before its end, and never a plain word,
-# so that no command can stand in for one.
+# The body of a PEM block, even if its end is missing. A short line counts only before the end of the block, and only
+# if it isn't a plain word, so that no command can be hidden as a line of a key.
 _BREAK = r"(?:\s|\\[nrt]){1,8}+"
 _LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
 _SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
@@ -134,14 +138,15 @@ _PEM_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)\s?:[ ]?[\w ,
 _WHOLE_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}}+(?=(?:{_BREAK})?-----END )"
 _BROKEN_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+(?:{_BREAK}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
 
-# `sk-` begins class names too: 20 letters and digits, or among hyphens both a digit and a capital letter.
+# Class names can begin with `sk-` too. So a token has 20 letters and digits in a row or, if it has hyphens, both a
+# digit and a capital letter.
 _OPENAI = (
     rf"[A-Za-z0-9]{{20,}}+(?![{_WORD}])"
     rf"|(?=[{_WORD}]{{0,48}}[0-9])(?=[{_WORD}]{{0,48}}[A-Z])[{_WORD}]{{20,}}+"
 )
 
 _FORMATS = (
-    _format(  # Private keys (RFC 7468, OpenPGP, OpenSSH), also broken off
+    _format(  # Private keys (RFC 7468, OpenPGP, OpenSSH), even if their end is missing
         "private",
         r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
         rf"(?P<secret>{_WHOLE_PEM}|{_BROKEN_PEM})",
@@ -156,7 +161,7 @@ _FORMATS = (
         "eyj",
         rf"(?:(?<![{_WORD}])|(?<=\\[nrt]))(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
     ),
-    _format(  # A key id and the secret beside it: Amazon Web Services
+    _format(  # Amazon Web Services: a key id with the secret after it
         "akia asia abia acca",
         _START + rf"(?P<keep>(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}[^{_BASE64}$`();|&<>]{{1,8}}(?:[A-Za-z_]{{1,40}}"
         rf"[^{_BASE64}$`();|&<>]{{1,8}})?)(?P<secret>[{_BASE64}]{{40}})(?![{_BASE64}=])",
@@ -185,7 +190,7 @@ _FORMATS = (
     _format("-us", _START + r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?![0-9A-Za-z-])"),  # Mailchimp
     _format("sk", _START + r"(?P<keep>SK)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z])"),  # Twilio
     _format("", rf"(?P<secret>{_PREFIXED_TOKEN})"),
-    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI and those that follow it
+    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI, and others with the same prefix
     _format(  # HTTP credentials, RFC 9110 section 11
         "authorization",
         r"(?P<keep>authorization[\\\"']{0,3}\s{0,3}[:=,]\s{0,3}[\\\"']{0,3}"
@@ -220,7 +225,7 @@ _FORMATS = (
         r"(?P<keep>\bcurl\b[^\n|;&<>]{0,400}?\s(?:-[A-Za-z]{0,8}[uU]\s{0,3}|--(?:proxy-)?user[=\s]\s{0,3})[\"']?"
         r"[^\s:\"'$`]{1,100}:)(?P<secret>(?!\$)[^\s\"'`|;&<>]{1,400})",
     ),
-    _format(  # Secrets in URL queries, and signatures that are as good as one
+    _format(  # Secrets in URL queries, and signatures, which grant the same access
         "=",
         r"(?P<keep>[?&](?:(?:access|api|auth|bot|client|id|private|refresh|session|user)[_-]?)?"
         r"(?:(?<![?&])key|token|secret|password|passwd|pwd|sig|signature|jwt|assertion)=)"
@@ -239,7 +244,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Names, word by word: those that are secrets by their last word, and by their last two.
+# Names are split into words. A name means a secret by its last word (_SECRET_WORDS) or its last two (_SECRET_PAIRS).
 _SECRET_WORDS = _words(
     """
     accesskey accesstoken apikey apisecret apitoken authorization authtoken bearer bottoken clientsecret cookie
@@ -259,14 +264,14 @@ _FIRST_WORDS = {
     "auth": "basic http npm proxy",
 }
 _SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
-# Behind a secret's name these change nothing about it.
+# A name of a secret that is followed by one of these words is still the name of a secret.
 _TRAILING = _words(
     """
     again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
     staging str string test value
     """
 )
-# In front of `token` these say that it is a place in a list, or a piece of text.
+# After one of these words, `token` means a place in a list or a piece of text, and no secret.
 _PLAIN_TOKENS = _words(
     """
     bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination
@@ -277,8 +282,8 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
-#: No format is shorter than 11 characters, and an assignment has a sign or a blank in it. Arguments may be a hundred
-#: thousand words, and each word is masked for itself.
+#: A text that surely holds no secret: every format is at least 11 characters long, and an assignment has a sign or a
+#: blank in it. Arguments may be a list of a hundred thousand words, which are masked one by one.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
@@ -294,8 +299,9 @@ _VALUE = re.compile(
     rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
     rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
 )
-# What stands for a value and is none, or says only how a value is written. The first is known by its start,
-# so that a long one isn't read again and again.
+# Texts that aren't secrets although they follow a secret's name: references such as `$TOKEN`, words such as `null`, and
+# names of schemes such as `bearer`. A reference is recognised by its first character, so that a long reference isn't
+# read again and again.
 _REFERENCE = re.compile(r"\\{0,3}[\"']?[$<]")
 _STAND_IN = re.compile(
     r"%\w+%|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
@@ -314,15 +320,15 @@ _CURL_USER = ("-u", "-U", "--user", "--proxy-user")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
 
 
-#: The operator's own patterns, by the kind of what they find.
+#: Kind of secret -> the operator's own pattern for it.
 _own: dict[str, Any] = {}
 
 
 def mask_also(patterns: Mapping[str, str]) -> None:
-    """Mask in this process also what these patterns match, and say of which kind it was.
+    """Set the operator's own patterns, by the kind that the mask shall name. They replace earlier patterns.
 
-    They replace those that were given before. They have RE2's syntax, which takes linear time on any text. Raises
-    ValueError for what is no pattern, or matches a text of no length.
+    They are masked everywhere in this process, in addition to the formats. They have RE2's syntax, which takes linear
+    time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the empty text.
     """
     _own.clear()
     _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})
@@ -349,10 +355,10 @@ def _mask_own(text: str) -> str:
 
 
 def mask(text: str, *, code: bool = False) -> str:
-    """The text with its secrets masked.
+    """Return the text with its secrets masked.
 
-    With `code` only known formats are masked, and what is assigned to a secret's name if it starts like one.
-    Masking twice gives the same as masking once.
+    With `code`, only known formats are masked, and values that are assigned to a secret's name and begin with a known
+    prefix. Masking a masked text changes nothing.
     """
     if _own:
         text = _mask_own(text)
@@ -367,9 +373,10 @@ def mask(text: str, *, code: bool = False) -> str:
 
 
 def mask_value(value: Any, *, code: bool = False) -> Any:
-    """JSON with its secrets masked at any depth: under names that say secret, and known formats in strings.
+    """Return a JSON value with its secrets masked at any depth.
 
-    Truth values, null and empty strings are no secrets. `code` is for the strings, as in `mask`.
+    Values under a secret's name are masked whole, except truth values, null and empty strings. All other strings are
+    masked as `mask` does, with `code`.
     """
     if isinstance(value, str):
         return mask(value, code=code)
@@ -381,10 +388,10 @@ def mask_value(value: Any, *, code: bool = False) -> Any:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what has this name is a secret: `db_password`, `apiKey`, `X-Auth-Token`; not `max_tokens`."""
+    """Return whether this is the name of a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `max_tokens`."""
     name = name[-_NAME_LENGTH:]
     if not _HINT.search(name.lower()):
-        return False  # every secret word and pair holds a hint
+        return False  # every secret word and pair matches _HINT
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
         words.pop()
@@ -403,20 +410,24 @@ def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
 
 
 def _describes_a_secret(value: Mapping[str, Any]) -> bool:
-    """Whether this is a pair written as an object, `{"name": "Authorization", "value": ...}`."""
+    """Return whether an object gives a secret by name and value: `{"name": "Authorization", "value": ...}`."""
     names = (item for key, item in value.items() if key.lower() in {"name", "key", "header"})
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 
 def _free_key(key: str, taken: Mapping[str, Any]) -> str:
-    """Two keys may look the same once they are masked; neither may be lost."""
+    """Return the key with as many `'` as make it new. Two masked keys can be equal, and neither value may be lost."""
     while key in taken:
         key += "'"
     return key
 
 
 def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
-    """The items of a list; the one behind `--password` is its value, and curl's `-u` has NAME:PASSWORD behind it."""
+    """Yield the masked items of a list of words, such as a command.
+
+    The item after a flag such as `--password` is masked whole. In the item after curl's `-u`, the part after the colon
+    is masked.
+    """
     flagged = named = False
     is_curl = bool(items) and isinstance(items[0], str) and items[0].rpartition("/")[2] == "curl"
     for item in items:
@@ -430,9 +441,7 @@ def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
 
 
 def _hide(value: Any) -> Any:
-    """What stands under a secret's name: every text and number in it is masked whole, beyond a known
-    prefix.
-    """
+    """Return the value under a secret's name, with every text and number masked whole. A known prefix stays."""
     if isinstance(value, dict):
         return {key: _hide(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -478,9 +487,10 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 
 
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
-    """Whether the value is one; behind a colon, a word that a sentence goes on from is just a word.
+    """Return whether the value after a secret's name is a secret.
 
-    `PWD` is a shell's working folder, an absolute path (POSIX.1-2024, XBD 8.3).
+    After a colon, a plain word that is followed by another word is part of a sentence. `PWD` is a shell's working
+    folder, an absolute path (POSIX.1-2024, XBD 8.3).
     """
     text = value[str(value.lastgroup)]
     if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):

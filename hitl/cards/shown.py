@@ -1,8 +1,8 @@
-"""The thing that a request asks for, as a person reads it: a phrase for the headline, and the thing itself.
+"""Makes the readable form of a requested action: a phrase for the headline, and the parts that show the action itself.
 
-The shell line as it would be typed, the diff of a change, or the arguments by name in the order in which they were
-given. All of it is visible, masked text. A long text is cut in the middle, and a line of ours between two blocks counts
-the hidden part.
+The parts are the shell line as a person would type it, the diff of a change, and the arguments in the caller's order.
+All texts are visible and masked. A long text is cut in the middle: a line of ours between its start and its end says
+how much is hidden.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The room for arguments and for a preview. The rest is cut in the middle, counted, and under Details.
+#: The room on a card for arguments and for a preview. Longer texts are cut in the middle; Details shows them whole.
 ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 24
@@ -36,12 +36,12 @@ _INLINE = 160
 _NAME = 60
 _PHRASE = 200
 _LEAST_PER_ARGUMENT = 120
-#: A text that is cut is never split into pieces of fewer characters than this.
+#: A text that is cut gets at least this many characters of room.
 _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = ("command", "cmd")
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
-#: Arguments whose whole effect a diff shows, and arguments that a sentence of the executor names.
+#: Arguments whose whole effect a diff shows, and arguments that the executor's sentence may name.
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "old_text", "new_text", "old_string", "new_string", "patch"})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
@@ -58,14 +58,14 @@ class PartKind(StrEnum):
     DIFF = "diff"
     #: An argument: its name, and its value if both fit on one line.
     FIELD = "field"
-    #: An argument without a value: an empty text. The text of the part is ours.
+    #: An argument that is an empty text. The part shows words of ours in its place.
     EMPTY = "empty"
-    #: A line of ours between two blocks.
+    #: A line of ours: it counts hidden text or hidden arguments.
     OURS = "ours"
 
 
 class Part(Struct, frozen=True):
-    """A part of the thing that is asked for."""
+    """One part of the requested action, as a card shows it."""
 
     kind: PartKind
     text: str
@@ -73,17 +73,17 @@ class Part(Struct, frozen=True):
 
 
 class Digits(str):
-    """A number as it was written."""
+    """A number with the digits that the caller wrote."""
 
     __slots__ = ()
 
 
 class Shown(Struct, frozen=True):
-    """The thing that a request asks for; `phrase` follows "wants to"."""
+    """The readable form of a requested action. `phrase` follows "wants to" in the headline."""
 
     phrase: str
     parts: tuple[Part, ...]
-    #: The thing on one line, for pushes and for cards that are decided.
+    #: The action on one line, for push notifications and decided cards.
     line: str
     #: `run` for a command, `do` for anything else.
     act: str
@@ -94,7 +94,7 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
-    """Return what a request asks for. `share` is how much of the usual room the card has for it.
+    """Return the readable form of a call's action. `share` is the part of the usual room that the card has for it.
 
     What is left out doesn't depend on the language.
     """
@@ -104,15 +104,15 @@ def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown
 
 
 def masked_arguments(call: Call) -> dict[str, Any]:
-    """The arguments with their secrets masked, in the order in which they were given.
+    """Return the arguments with their secrets masked, in the caller's order.
 
-    A number is a `Digits` if it was written with other digits than the canonical ones.
+    A number is a `Digits` if the caller wrote other digits than the canonical ones.
     """
     return {label: value for label, value, _ in _in_order(call)}
 
 
 def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
-    """The masked name, value and text of each argument, in the order in which they were given, no name twice."""
+    """Yield the masked name, value and text of each argument, in the caller's order. Equal masked names get a `'`."""
     texts, card = masked(call), call.verdict.card
     args = {
         name: (label, value, text)
@@ -133,7 +133,7 @@ def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
 
 
 def _is_number(value: Any, text: str) -> bool:
-    """Whether the text spells this very number. Only such a text may be shown for the number."""
+    """Return whether the text spells exactly this number. The card shows no other text for the number."""
     try:
         return isinstance(value, int | float) and not isinstance(value, bool) and float(text) == value
     except ValueError:
@@ -141,12 +141,12 @@ def _is_number(value: Any, text: str) -> bool:
 
 
 def safe(text: str) -> str:
-    """A text in a block: visible, with floods folded to a count. The line feed that ends the last line begins none."""
+    """Return a text for a block: visible, without its last line feed, and with long runs replaced by a count."""
     return folded(visible(text.removesuffix("\n")))
 
 
 class _Told:
-    """A request taken apart: the phrase, the diff, the command, and the arguments that are still to be shown."""
+    """Takes a request apart: into the phrase, the diff, the command, and the arguments that are left to show."""
 
     def __init__(self, call: Call, wording: Wording) -> None:
         self._call = call
@@ -169,7 +169,7 @@ class _Told:
         self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
-        """Return the shell line of a request that runs a command, else None."""
+        """Return the shell line of a request that runs a command, or None. Drop the arguments that the line shows."""
         argv = self._left.get("argv")
         if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
             self._take({"argv", *self._said_elsewhere(argv)})
@@ -184,7 +184,10 @@ class _Told:
         return None
 
     def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
-        """Name the folder of a command, which the card's place names, and the hashes of the scripts in the command."""
+        """Yield the arguments of a command that the card needn't show again.
+
+        These are the folder, if the card's place names it, and the hashes of script files that the command names.
+        """
         if self._left.get("cwd") == self._call.cwd:
             yield "cwd"
         hashes = self._left.get("script_sha256")
@@ -194,7 +197,7 @@ class _Told:
             yield "script_sha256"
 
     def _phrase(self) -> str:
-        """Return the operator's words, else the executor's, else the tool's name."""
+        """Return the phrase: the operator's headline, else "run" or the executor's sentence, else the tool's name."""
         card, call = self._call.verdict.card, self._call
         if card and card.headline and (told := filled(card.headline, self._left)):
             self._leave_below(card.fields, told[1])
@@ -224,9 +227,9 @@ class _Told:
         return isinstance(value, str) and 0 < len(value) <= _NAME and quoted(value) in phrase
 
     def _leave_below(self, fields: Sequence[str] | None, whole: frozenset[str]) -> None:
-        """Take away what the headline shows whole, and leave to the details what the operator doesn't want shown.
+        """Drop the arguments that the operator's headline shows whole, and those that the operator doesn't want shown.
 
-        A high or critical request leaves nothing to the details.
+        Details still shows them all. A high or critical request ignores the operator's `fields`.
         """
         rest = self._left.keys() - whole
         if fields is not None and self._call.verdict.risk.rank < Risk.HIGH.rank:
@@ -236,13 +239,13 @@ class _Told:
         self._take(self._left.keys() - rest)
 
     def _line(self) -> str:
-        """Return the thing on one line: the command, or the phrase."""
+        """Return the action on one line: the command, or the phrase."""
         if self.act == "run" and self._command is not None:
             return one_line(self._command.strip(), _PHRASE)
         return self.phrase
 
     def parts(self, share: float) -> tuple[tuple[Part, ...], int]:
-        """The thing itself, cut to its share of the room, and how many characters that left out."""
+        """Return the parts, cut to their share of the room, and the number of characters that are left out."""
         room = int(ARGUMENT_CHARS * share)
         parts: list[Part] = []
         left_out = 0
@@ -276,10 +279,10 @@ class _Told:
 
 
 def _diff(call: Call) -> tuple[str, bool]:
-    """The preview, and whether it is a unified diff.
+    """Return the preview, and whether it is a unified diff.
 
-    A diff of one file loses the lines that name the file, which the phrase does, and where its only change begins if
-    that is at the top.
+    A diff of one file loses its two lines with the file's name, because the phrase names the file. It also loses the
+    `@@` line of its only change, if that change is at the top of the file.
     """
     shown = folded(masked(call).preview.removesuffix("\n"))
     if not shown.startswith("--- "):
@@ -293,12 +296,12 @@ def _diff(call: Call) -> tuple[str, bool]:
 
 
 def _typed(words: Sequence[str]) -> str:
-    """Words as a person would type them, so that a shell would read the same words again (POSIX quoting)."""
+    """Return words as a shell line that a person would type: with POSIX quoting, so a shell reads the same words."""
     return shlex.join(words)
 
 
 def _label(name: str) -> tuple[str, int]:
-    """An argument's name as a label, and how long it is whole. A name that isn't a plain one is quoted."""
+    """Return an argument's name as a label, and the length of the whole name. Unusual names are quoted."""
     shown = visible(name, keep_newlines=False)
     return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
 
@@ -313,7 +316,7 @@ def _field(name: str, text: str, room: int, wording: Wording) -> tuple[list[Part
 
 
 def _block(kind: PartKind, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
-    """A text in one block, or its start and end in two with a line of ours between them."""
+    """Return a text as one block, or its start and its end as two blocks with a line of ours between them."""
     if not text:
         return [], 0
     limit = _within(text, room)
@@ -339,5 +342,5 @@ def _split_lines(text: str) -> tuple[str, str, int]:
 
 
 def _within(text: str, units: int) -> int:
-    """Return a number of characters that surely fits into so many UTF-16 units, which chat platforms count."""
+    """Return a number of characters that surely fits into this many UTF-16 units, in which chat platforms count."""
     return units if max(text, default="") <= "\uffff" else units // 2

@@ -1,7 +1,7 @@
-"""Headlines that an operator wrote for a tool: `Pay {amount} {currency} to {to}`.
+"""Headlines that an operator writes for a tool, such as `Pay {amount} {currency} to {to}`.
 
-The substitution is our own: a place names an argument, or a value inside one (`{to.name}`), and nothing else. Values
-are quoted (`hitl.cards.text.quoted`), so that none reads as words of the operator.
+The substitution is our own, and not Python's: a place names an argument or a value inside an argument (`{to.name}`),
+and nothing else. Values are quoted (`hitl.cards.text.quoted`), so that no value looks like words of the operator.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-#: A value longer than this is cut in the headline, and shown whole below.
+#: A value longer than this is cut in the headline and shown again below it.
 LONGEST = 60
 #: The longest headline that a policy or a setting may give.
 _LONGEST_TEMPLATE = 200
 
 
 def check(template: str) -> str:
-    """Return a template that can be filled. Raises ValueError with the reason for any other."""
+    """Return the template unchanged. Raises ValueError, with the reason, if it can't be filled."""
     rest = _PLACE.sub("", template)
     if "{" in rest or "}" in rest:
         raise ValueError(f"{template!r} has a brace that begins or ends no place: write {{name}}")
@@ -35,9 +35,9 @@ def check(template: str) -> str:
 
 
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
-    """Return the headline, and the arguments that the headline shows whole; None if an argument is missing.
+    """Return the headline and the names of the arguments that it shows whole, or None if an argument is missing.
 
-    `args` are masked already. If the headline shows a part of an argument, or cuts it, the argument isn't shown whole.
+    `args` must be masked already. An argument that the headline cuts, or shows only in part, isn't shown whole.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():
@@ -48,7 +48,7 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the text or number of that name; None for a list, an object, or a blank text."""
+    """Return the text, number or truth value with that name as text. None for a list, an object or a blank text."""
     found: Any = args.get(name)
     if found is None:
         found = args

@@ -1,10 +1,10 @@
-r"""Text from others, made safe to look at: nothing in it may change how the text around it looks, unseen.
+r"""Makes text from others safe to show: it can't hide anything, and can't change the look of the text around it.
 
-What a person approves is what the person reads, so a character that is drawn as nothing, reorders its
-neighbours, moves the cursor or piles up on the letters beside it is written out, as `\u{202e}`. The
-classes are those of the Unicode Standard: general categories C and Z, Default_Ignorable_Code_Point (UAX
-44), and combining marks beyond what living scripts put on one letter. Words are cut in the middle,
-between grapheme clusters (UAX 29), and what is left out is counted.
+A person must see all that they approve. So a character that is invisible, reorders its neighbours, moves the cursor or
+piles up on the letters beside it is written as an escape, such as `\u{202e}`. The classes of such characters come from
+the Unicode Standard: the general categories C and Z, Default_Ignorable_Code_Point (UAX 44), and more combining marks
+than living scripts put on one letter. Long texts are cut in the middle, between grapheme clusters (UAX 29), and the
+missing characters are counted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 #: Vietnamese, Hebrew and Tibetan need up to four marks on one letter.
 MARKS_KEPT = 4
 
-# Everything of categories C and Z but the space, the line feed and the tab; what is ignored when drawn;
-# and two that are drawn as a blank or as a box of their own. The emoji variation selector has a rule of
-# its own.
+# Characters of categories C and Z, except the space, the line feed and the tab; characters that fonts ignore; and two
+# characters that look like a blank or a box. The emoji variation selector has its own rule below.
 _UNSEEN = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]--[ \n\t\ufe0f]]"
-# U+FE0F stays right behind a picture, and between a keycap's character and its frame (UTS 51).
+# U+FE0F is escaped except right after a picture, and between a keycap's character and its frame (UTS 51).
 _STRAY_SELECTOR = r"\ufe0f(?<![\p{Extended_Pictographic}--\p{C}]\ufe0f)(?<![0-9#*]\ufe0f(?=\u20e3))"
 _MARKS = r"(?P<marks>[\p{M}--\p{Default_Ignorable_Code_Point}]+)"
 _UNSAFE = regex.compile(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}")
@@ -38,7 +37,7 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# How far back a cut looks for a place that is surely a boundary; clusters of living text are far shorter.
+# A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
 
 _BLANKS_KEPT = 30
@@ -62,10 +61,10 @@ class Cut:
 
 
 def visible(text: str, *, keep_newlines: bool = True) -> str:
-    r"""The text with every character that could hide, or change what stands around it, written as an escape.
+    r"""Return the text with an escape for each character that is invisible or changes the look of its neighbours.
 
-    Line feeds and tabs stay, unless `keep_newlines` is false: then they are written `\n` and `\t`. Of a
-    flood of combining marks the first four on each letter stay and the others are counted.
+    Line feeds and tabs stay, unless `keep_newlines` is false: then they are written `\n` and `\t`. The first four
+    combining marks on a letter stay. Further marks are escaped or, if there are many, counted.
     """
     if _harmless(text):
         return text
@@ -74,19 +73,19 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
 
 
 def _harmless(text: str) -> bool:
-    """Whether the text is printable ASCII on one line, as most is: nothing in it needs a closer look."""
+    """Return whether the text is printable ASCII on one line, like most texts. Such a text needs no further checks."""
     return text.isascii() and text.isprintable()
 
 
 def encodable(text: str) -> str:
-    r"""The text with lone surrogates, which UTF-8 and so no record can carry, written out as `\ud800`."""
+    r"""Return the text with lone surrogates written as `\ud800`, because UTF-8, and so the record, can't hold them."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def hidden(text: str) -> int:
-    """How many characters of the text would not be seen as what they are, for a warning.
+    """Return the number of characters that `visible` would escape, for a warning.
 
-    Line breaks (LF, CR LF) and tabs are not counted.
+    Line breaks (LF, CR LF) and tabs aren't counted.
     """
     if _harmless(text):
         return 0
@@ -94,8 +93,9 @@ def hidden(text: str) -> int:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The visible text on one line of at most `limit` characters: breaks are shown as a sign, the middle
-    is cut.
+    """Return the visible text on one line of at most `limit` characters.
+
+    A line break becomes a sign, and a text that is too long is cut in the middle.
     """
     if _harmless(text):
         return _cut(text, limit, _in_signs).text
@@ -103,10 +103,10 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def cut_middle(text: str, limit: int, wording: Wording = IN_ENGLISH) -> Cut:
-    """The text in at most `limit` characters: its start, a count of what is missing, and its end.
+    """Return the text in at most `limit` characters: its start, a count of the missing characters, and its end.
 
-    Neither a grapheme cluster nor an escape of ours is split, so that a little less than the limit may
-    stay. A limit that is too short for the count itself is exceeded by the count.
+    No grapheme cluster and no escape of ours is split, so the result may be a little shorter. If `limit` is too short
+    for the count itself, the result is longer than `limit`.
     """
     return _cut(text, limit, lambda count: wording.say("card.left_out", count=count))
 
@@ -126,10 +126,9 @@ def _in_signs(count: int) -> str:
 
 
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
-    """Return the start and the end of a text in at most `limit` characters together, and how many lie between them.
+    """Return the start and the end of a text, with at most `limit` characters together, and the count of the rest.
 
-    A text that is cut between lines loses no more than it must: neither part ends or begins within a line if each
-    keeps more than half of its characters.
+    Each part is cut at a line break, if it keeps more than half of its characters that way.
     """
     if len(text) <= limit:
         return text, "", 0
@@ -143,9 +142,10 @@ def split_middle(text: str, limit: int) -> tuple[str, str, int]:
 
 
 def folded(text: str) -> str:
-    r"""Return a visible text with runs that could push the rest out of sight folded to a count.
+    r"""Return a visible text in which each long run that could push the rest out of sight is replaced by a count.
 
-    More than 3 line breaks, 30 blanks, or 8 times the same escape in a row: 600 line feeds are `[⏎ x600]`. The
+    Such a run is more than 3 line breaks, more than 30 blanks, or more than 8 times the same escape. For example, 600
+    line feeds become `[⏎ x600]`. The
     texts of a call are kept folded, whoever reads them, so that the counts are written in signs.
     """
     if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
@@ -165,10 +165,10 @@ def _count_of(run: str, characters: str = "\n") -> int:
 
 
 def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
-    """Return a value on one line for a sentence of ours, in quotes unless it is plainly one value (or `always`).
+    """Return a value on one line for a sentence of ours, in quotation marks unless it is plain.
 
-    Letters, digits, at most two blanks and `. / - _ ~ @` need no quotes. In any other value a quotation mark is
-    written out, so that the value can't end before we say so.
+    A plain value has only letters, digits, `. / - _ ~ @` and at most two blanks. With `always` it is quoted as well.
+    Quotation marks inside a quoted value are written as escapes, so that the value can't pretend to end early.
     """
     line = one_line(text, limit)
     if not always and _PLAIN_VALUE.fullmatch(line):
@@ -200,15 +200,17 @@ def _count(match: regex.Match[str]) -> int:
 
 
 def _kept(match: regex.Match[str]) -> int:
-    """How many of a run of marks stay: none where they would sit on what stands before the text or an
-    escape.
+    """Return how many of a run of combining marks stay.
+
+    At the start of the text, after a blank and after an escaped character it is 0: there the marks would change a
+    character that isn't part of the text, or our own escape.
     """
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT
 
 
 def _boundaries(text: str, place: int) -> tuple[int, int]:
-    """The nearest places at or before, and at or after, `place` where the text may be cut."""
+    """Return the nearest places where the text may be cut: at or before `place`, and at or after it."""
     before, after = _cluster_around(text, place)
     for escape in _ESCAPE.finditer(text, max(place - _ESCAPE_LENGTH, 0), place + _ESCAPE_LENGTH):
         if escape.start() < place < escape.end():
@@ -230,7 +232,11 @@ def _cluster_ends(text: str, start: int) -> Iterator[int]:
 
 
 def _surely_a_boundary(text: str, place: int) -> int:
-    """A cluster always starts at an ASCII character, but for the line feed after a carriage return."""
+    """Return a place at or before `place` where a cluster surely begins: an ASCII character other than a line feed.
+
+    A line feed doesn't count, because it may belong to the carriage return before it. If there is no such place within
+    `_LOOK_BACK` characters, return the earliest place of these.
+    """
     earliest = max(place - _LOOK_BACK, 0)
     back = range(min(place, len(text) - 1), earliest, -1)
     ascii_places = (at for at in back if text[at].isascii() and text[at] != "\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
 from hitl.outcomes import Fact, Person, Stored
@@ -18,18 +18,17 @@ from hitl.outcomes import Fact, Person, Stored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hitl.people.names import Names
 
 SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDIUM: "🟡", Risk.LOW: "🟢"}
 
 ENGLISH: Mapping[str, str] = {
-    # why a call has its risk
+    # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
     "why.must_ask": "The caller asked for a human decision.",
-    # the card: who wants what, where
+    # the card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.agent_of": "{name}'s agent",
     "card.you": "you",
@@ -40,7 +39,7 @@ ENGLISH: Mapping[str, str] = {
     "card.folder": "in {folder}",
     "card.stage": "stage {stage}",
     "card.push.place": " · {place}",
-    # the card: what speaks for and against it
+    # the card: the note, the rule, the risk and the warnings
     "card.note": "{who}: “{note}”",
     "card.note.agent": "{who} says: “{note}”",
     "card.rule": "Rule: {rule}",
@@ -58,7 +57,7 @@ ENGLISH: Mapping[str, str] = {
     "card.hidden": "It holds {count} hidden characters, written out as \\u{{...}}.",
     "card.cut": "{count:,} characters are not shown here.",
     "card.refreshed": "Still pending. If you pressed a button while the service was away, press it again.",
-    # the card: who may approve, until when, and how
+    # the card: the approvers, the deadline and the ways to answer
     "card.approvers": "For {people} · expires {time}{name}",
     "card.name": " · {short}",
     "card.people.and": "{people}, {person}",
@@ -86,7 +85,7 @@ ENGLISH: Mapping[str, str] = {
     "card.how.both.thread": "To approve: press, give a reason, press again. Or answer in this thread: {words}",
     "card.how.both.keys": "Approving takes a reason and a second a⏎.",
     "card.how.both.words": "To approve, answer: {words}",
-    # what a card leaves out
+    # counts of text that a card leaves out
     "card.hidden_here": "… {count:,} characters are hidden here …",
     "card.lines_hidden": "… {count:,} lines are hidden here …",
     "card.arguments_hidden": "… {count:,} more values are hidden here …",
@@ -98,10 +97,10 @@ ENGLISH: Mapping[str, str] = {
     "card.times": "[x{count:,}]",
     "card.empty": "(empty)",
     "card.empty.command": "(an empty command)",
-    # what a request wants, after "wants to"
+    # phrases for actions, after "wants to"
     "card.does.fallback": "use {tool}",
     "card.does.command": "run",
-    # a decided card: what happened, then who, when and why
+    # a decided card: the outcome, then the person, the time and the reason
     "card.ended": "{what}: {thing}",
     "end.sign.done": "✅",
     "end.sign.failed": "💥",
@@ -239,7 +238,6 @@ ENGLISH: Mapping[str, str] = {
     "answer.no_reaction": "{short} is critical, so a reaction can't decide it. Use the buttons.",
     "answer.unclear": "{short}: I couldn't tell whether that is a yes or a no ({why}). Nothing was decided. Answer yes, or no and why.",
     "answer.unclear.other": "I couldn't tell whether that is a yes or a no ({why}). Nothing was decided.",
-    # why words are no answer; with the words that were not understood, and without
     "reading.question": "question",
     "reading.question.words": "question: {said}",
     "reading.condition.words": "condition: {said}",
@@ -305,7 +303,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.unchecked": "I can't look up who you are here. Nothing was decided. Use the buttons.",
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
-    # the same where commands have one name in front, and in windows
+    # commands on a platform that puts one name before them, and windows
     "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
         "/sayso pending: what is pending\n/sayso show REF: one request whole\n/sayso approve REF\n/sayso reject REF REASON\n"
@@ -360,7 +358,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.words": "The {name} of a request takes at most {most:,} characters; this one has {size:,}. Nothing was recorded.",
     "refused.timeout": "A time limit lies between 5 seconds and 7 days; {given} seconds doesn't.",
     "refused.button": "That button isn't one of ours. Nothing was decided.",
-    # why something wasn't run
+    # reasons why a call wasn't run
     "unfit.row": "integrity check failed: the stored request was changed",
     "unfit.decision": "integrity check failed: the stored decision was changed",
     "unfit.votes": "integrity check failed: the stored votes were changed",
@@ -420,7 +418,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
     "unfit.exposed": "{why}",
-    # what an agent is told
+    # answers to an agent
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
     "agent.rejected": "{short} was rejected. It was not run.",
@@ -440,7 +438,7 @@ ENGLISH: Mapping[str, str] = {
     "agent.allowed": "{short} is allowed.",
     "agent.approved": "{short} is approved.",
     "agent.running": "{short} is running.",
-    # the model-backed agent: what people are told
+    # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing.",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
@@ -453,7 +451,7 @@ ENGLISH: Mapping[str, str] = {
     "model.broken": "Something went wrong on my side, so I stopped. What was done stays done. The log of the service says more.",
     "model.queued": "I am still at work here. I take this up afterwards. Say stop to end what I am doing.",
     "model.stopped": "Stopped. Requests that were withdrawn: {count}. What was running goes on to its end.",
-    # and what the model is told
+    # the model-backed agent: sentences for the model
     "model.instructions": (
         "You work in a chat, and people read what you write. Use the tools you have. Some calls need a person's approval:"
         " propose all calls that belong together at once, then wait for their results. Each result says how a call ended."
@@ -482,7 +480,7 @@ ENGLISH: Mapping[str, str] = {
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
-    # when the service can't be spoken with
+    # errors if the service can't be reached
     # `sayso token`
     "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
     "token.none": "There is no token.",
@@ -522,7 +520,7 @@ ENGLISH: Mapping[str, str] = {
     "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
     "args.command": "The argument command is longer than a command can be, or holds NUL.",
     # types of arguments
-    # MCP: what a call does, what became of it, and what an agent is told
+    # MCP: the actions, their outcomes, and answers to an agent
     "mcp.does": "Runs the tool {tool} of the MCP server {server}.",
     "mcp.reads": "Reads a resource of the MCP server {server}.",
     "mcp.gets": "Gets a prompt of the MCP server {server}.",
@@ -547,7 +545,7 @@ ENGLISH: Mapping[str, str] = {
     "mcp.instructions": "Tools of this server may need a person's approval. A call then takes as long as people take, or answers that it waits: call sayso_status with its ref later. Never repeat a rejected call unchanged.",
     "mcp.tool.status": "Tell how a request that waited for a person stands, and its result once it ran. Waits a while if it isn't over.",
     "mcp.tool.withdraw": "Take back a request of yours that still waits for a person.",
-    # tools, whatever they do
+    # all tools
     "tool.unlisted": "{tool} is not on the list of tools that may run.",
     "tool.unlisted.run": "{tool} is not on the list of tools that may run. Nothing was run.",
     "tool.unlisted.now": "{tool} is no longer on the list of tools that may run.",
@@ -556,7 +554,7 @@ ENGLISH: Mapping[str, str] = {
     "tool.cancelled": "The tool cancelled itself.",
     "tool.exit": "the tool tried to exit with {status}",
     "tool.stopped": "the service was stopped while it ran",
-    # the files' tools: what they would do
+    # the tools for files: their actions
     "does.list": "list the files in {path}",
     "does.list.all": "list the files in the workspace",
     "does.read": "read {path}",
@@ -568,7 +566,7 @@ ENGLISH: Mapping[str, str] = {
     "does.delete": "delete {path} ({size})",
     "does.delete.many": "delete {files} that match {pattern}",
     "undo.deleted": "Can't be undone: the files are gone.",
-    # what they did
+    # the tools for files: their outcomes
     "did.write": "Wrote {size} to {path}.",
     "did.edit": "Changed {path}.",
     "did.patch": "Changed {files}:",
@@ -578,7 +576,7 @@ ENGLISH: Mapping[str, str] = {
     "did.list.link": "{name}  (a link)",
     "did.list.other": "{name}  (not a file)",
     "did.read.left_out": "… {count:,} bytes left out …",
-    # why they can't, or didn't
+    # the tools for files: reasons why they can't act, or didn't
     "path.outside": "{path} leads out of {root}.",
     "path.none": "{path} is no path.",
     "path.workspace": "{path} is the workspace itself.",
@@ -625,14 +623,14 @@ ENGLISH: Mapping[str, str] = {
     "path.not_deleted": "{why} Nothing was deleted.",
     "path.matches.none": "{pattern} matches no file. Nothing was asked.",
     "path.matches.many": "{pattern} matches more than {most:,} files; name fewer. Nothing was asked.",
-    # counts, of one and of many
+    # counts, in the singular and the plural
     "count.byte": "1 byte",
     "count.bytes": "{count:,} bytes",
     "count.file": "1 file",
     "count.files": "{count:,} files",
     "count.line": "1 line",
     "count.lines": "{count:,} lines",
-    # commands: the shell's, and those on the caller's machine
+    # commands: in the shell, and on the caller's machine
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
@@ -696,6 +694,13 @@ ENGLISH: Mapping[str, str] = {
 }
 
 
+class Naming(Protocol):
+    """The names of people (`hitl.people.names.Names`)."""
+
+    def of(self, principal: str) -> str:
+        """Return the name of a person."""
+
+
 class Wording:
     """The sentences of one language. A sentence that its catalogue lacks is said in English."""
 
@@ -722,7 +727,7 @@ class Wording:
             }
         return template.format(**facts)
 
-    def sentence(self, told: Fact, names: Names | None = None) -> str:
+    def sentence(self, told: Fact, names: Naming | None = None) -> str:
         """Return a fact in words; people are called by their names, if these are handed in. Raises as `say` does."""
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
@@ -746,7 +751,7 @@ class Wording:
             return int(value.replace(",", ""))
         return self.retold(value) if name in _COUNTED else value
 
-    def filled(self, value: object, names: Names | None = None) -> object:
+    def filled(self, value: object, names: Naming | None = None) -> object:
         """Return a particular of a fact as its sentence holds it."""
         if isinstance(value, Fact):
             return self.sentence(value, names)
@@ -822,5 +827,5 @@ sentence = IN_ENGLISH.sentence
 
 
 def clause(text: str) -> str:
-    """The sentence without its full stop, to stand inside another one; an ellipsis stays."""
+    """Return a sentence without its full stop, for use inside another sentence. An ellipsis stays."""
     return text if text.endswith("..") else text.removesuffix(".")

@@ -1,6 +1,6 @@
-"""Arguments as their caller wrote them: in which order, and with which digits. A card shows them so.
+"""The caller's own order and digits of arguments, for the card.
 
-Sayso binds, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
+Sayso hashes, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 #: Longer numbers are shown in their canonical form.
 _LONGEST_NUMBER = 40
-#: Of more arguments, or of longer names, no order is kept: they are shown sorted.
+#: With more arguments or longer names, the order isn't kept, and the card shows the arguments sorted.
 _MOST_NAMES = 64
 _LONGEST_NAME = 200
 
 
 class Number(float):
-    """A number of JSON that isn't a whole one, with the digits that it was written with."""
+    """A number of JSON with a fraction or an exponent, together with the digits that the caller wrote."""
 
     def __new__(cls, text: str) -> Self:
-        """Read a number of JSON."""
+        """Parse a number of JSON."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -31,24 +31,24 @@ class Number(float):
 
 
 def read(text: str | bytes) -> Any:
-    """Parse JSON, keeping the digits of every number that isn't whole. Raises ValueError as `json.loads`."""
+    """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError as `json.loads`."""
     return json.loads(text, parse_float=Number)
 
 
 def plain(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with ordinary numbers."""
+    """Return the arguments with plain numbers in place of `Number`."""
     return {name: _plain(value) for name, value in args.items()}
 
 
 def order_of(args: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names in the order in which they were given; () where that is the canonical one, or isn't kept."""
+    """Return the names in the caller's order, or () if that is the canonical order or isn't kept."""
     names = tuple(args)
     kept = len(names) <= _MOST_NAMES and all(len(name) <= _LONGEST_NAME for name in names)
     return names if kept and list(names) != sorted(names, key=_by_units) else ()
 
 
 def numbers_of(args: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The numbers whose digits the canonical form would change, by the name of their argument."""
+    """Return (argument, digits) for each top-level number with a fraction or an exponent."""
     return tuple(
         (name, value.text)
         for name, value in args.items()
@@ -57,7 +57,7 @@ def numbers_of(args: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _by_units(name: str) -> bytes:
-    """RFC 8785 section 3.2.3 sorts names by their UTF-16 units."""
+    """Return the sort key of a name: its UTF-16 units (RFC 8785 section 3.2.3)."""
     return name.encode("utf-16-be", "surrogatepass")
 
 

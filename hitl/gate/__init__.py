@@ -1,13 +1,14 @@
-"""The gate: the only ways to change a call.
+"""The gate: the only code that changes a call.
 
-Each use case loads, decides, swaps, and then tells. Whatever surface a decision comes from, it passes `decide`, and
-one conditional UPDATE in the store picks the winner; everything before it is advice, everything after it is telling.
-Nothing here knows a chat platform, a database, an event loop or a clock of its own.
+Each use case reads the call, decides, writes the change, and then notifies the observers. Decisions from every surface
+pass `decide`. The write is one conditional UPDATE in the store, which picks the winner among concurrent decisions. All
+checks before it are provisional, because the call may change until then; after it only notifications follow. The gate
+uses no chat platform, database, event loop or clock itself.
 """
 
 from __future__ import annotations
 
 from hitl.gate.gate import Gate
-from hitl.gate.moves import secret_hash
+from hitl.proof.keyring import secret_hash
 
 __all__ = ["Gate", "secret_hash"]

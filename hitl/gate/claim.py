@@ -1,4 +1,4 @@
-"""The one permission to run a call, and the report of how the run ended."""
+"""Claims a call, which gives the one permission to run it, and records the report of the run."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from hitl.cards.text import one_line
 from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
-from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
+from hitl.gate.moves import with_lease, with_refusal, with_result
 from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
 from hitl.lifecycle import RESULTS, Trigger
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
 from hitl.proof import seals
+from hitl.proof.keyring import same_secret, secret_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
+async def claim(gate: GateContext, target: str, owner: str, secret: str) -> Lease:
     """Implement `Gate.claim`."""
     call = await known(gate, target)
     for _ in range(TRIES):
@@ -38,7 +39,7 @@ async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
     raise Unavailable
 
 
-async def release(gate: Gate, target: str, owner: str) -> Call:
+async def release(gate: GateContext, target: str, owner: str) -> Call:
     """Implement `Gate.release`."""
 
     def released(call: Call, now: datetime) -> Call:
@@ -55,10 +56,11 @@ async def release(gate: Gate, target: str, owner: str) -> Call:
     raise Unavailable
 
 
-async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """The call taken as `take` says, in time and fit to run; None where somebody, or the clock, was quicker.
+async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
+    """Write the call that `take` returns, if the call is in time and fit to run, and return it.
 
-    Raises Tampered or InvalidConfirmation where it isn't fit: it is refused then, on record.
+    Return None if another change or the clock came first. Raises Tampered or InvalidConfirmation if the call isn't fit
+    to run; then the call and the record say that it was refused.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -74,17 +76,17 @@ async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, dateti
     return taken
 
 
-async def finish(gate: Gate, target: str, secret: str, ran: Ran) -> Call:
+async def finish(gate: GateContext, target: str, secret: str, ran: Ran) -> Call:
     """Implement `Gate.finish`."""
     return await _finish(gate, await known(gate, target), secret, ran)
 
 
-async def finish_own(gate: Gate, lease: Lease, ran: Ran) -> Call:
+async def finish_own(gate: GateContext, lease: Lease, ran: Ran) -> Call:
     """Implement `Gate.finish_own`."""
     return await _finish(gate, lease.call, gate.secret, ran)
 
 
-async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
+async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
     for _ in range(TRIES):
         if call.claim is None or not same_secret(call.claim.secret_hash, secret_hash(secret)):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
@@ -108,8 +110,11 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
     raise Unavailable
 
 
-async def _held(gate: Gate, call: Call, owner: str, secret: str) -> Lease | None:
-    """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
+async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
+    """Return the lease that this claimant already holds, or None if nobody has claimed the call.
+
+    Raises an error if the call can't be claimed, if another claimant holds it, or if its MACs don't hold.
+    """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
     if call.claim is None:
@@ -135,14 +140,14 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """What the record says of how a run ended, beside its result."""
+    """Return the particulars of a run's end for the record, beside its result."""
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
     return {**never, "exit_status": ran.exit_status}
 
 
-def _reported(gate: Gate, call: Call, ran: Ran, now: datetime) -> Call:
-    """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
+def _reported(gate: GateContext, call: Call, ran: Ran, now: datetime) -> Call:
+    """Return the call after the report: completed, failed, refused before the tool started, or amended if late."""
     if call.state is State.ERROR:
         trigger = Trigger.AMEND
     elif ran.result is Result.REFUSED:

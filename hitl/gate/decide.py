@@ -1,4 +1,4 @@
-"""The one guard for every reply: who, which call, what was said, may they, is it in time."""
+"""The one guard for every reply. It finds the person, the call and the meaning, and checks permission and time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from hitl.replies import Meaning as Says
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 
 
-async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     """Implement `Gate.decide`."""
     reply = _speakable(reply)
     if reply.kind in {ReplyKind.TEXT, ReplyKind.REACTION}:
@@ -44,7 +44,7 @@ async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
     return (await _vote(gate, reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
 
 
-async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     scene, place = await survey(gate, reply)
     reply = replace(reply, conversation=place)
     readings = read_words(reply, await named_refs(gate, reply, scene))
@@ -55,7 +55,7 @@ async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
 
 
-async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Scene) -> Answer:
+async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, scene: Scene) -> Answer:
     named = await find(gate, reading.target) if reading.target else None
     call, problem = aim(scene, reading, named)
     if call is None:
@@ -72,11 +72,11 @@ async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Sce
     return await _vote(gate, reply, call, reading)
 
 
-def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
-    """Tell whose words were not understood, and which, to a person who may decide.
+def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
+    """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
-    Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
-    the call hears its ref.
+    Only an approver gets their own words repeated: we repeat nobody else's words, because other people may answer our
+    message. Only the people involved get the call's ref: its approvers and those who asked for it.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -88,7 +88,7 @@ def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
     return fact(Told.UNCLEAR_OTHER, why=Stored(why))
 
 
-async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
+async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
     vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
     principal = gate.people.principal(reply.identity)
     await gate.ready(call)
@@ -104,8 +104,8 @@ async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answe
     raise Unavailable
 
 
-async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """What to answer to a yes or no that can't count, whatever the policy says by now."""
+async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """Return the answer to a yes or no that can't count under any policy, or None if the vote may go on."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
@@ -113,7 +113,7 @@ async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading:
         return await _explain(gate, call, principal, str(reading.reason), reply.event)
     if call.state is not State.AWAITING:
         return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
-    # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
+    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, it must be the deadline.
     if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
     if aside := set_aside(reply, call, reading, call.verdict.risk):
@@ -121,7 +121,7 @@ async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading:
     return None
 
 
-async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Answer:
+async def add_reason(gate: GateContext, target: str, identity: str, reason: str) -> Answer:
     """Implement `Gate.add_reason`."""
     call = await find(gate, target)
     if call is None:
@@ -134,8 +134,13 @@ async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Ans
         return refuse(error, call)
 
 
-async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
-    """The answer to a reason that comes after a no. Once it was said that none came, none does."""
+async def _explain(
+    gate: GateContext, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None
+) -> Answer:
+    """Add a reason to that person's own rejection, and return the answer.
+
+    This must happen within `late_reason_s` seconds, and before the call was closed without a reason.
+    """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
         return late
@@ -149,20 +154,20 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
     return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late
 
 
-async def peek(gate: Gate, reply: Reply) -> Answer:
+async def peek(gate: GateContext, reply: Reply) -> Answer:
     """Implement `Gate.peek`."""
     call = await find(gate, reply.target or "")
     return refuse(unknown_call(reply.target or "")) if call is None else await _peek(gate, reply, call)
 
 
-async def _peek(gate: Gate, reply: Reply, call: Call) -> Answer:
+async def _peek(gate: GateContext, reply: Reply, call: Call) -> Answer:
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
     await gate.ready(call)
     return Answer(Came.DETAILS, call=call)
 
 
-async def _details(gate: Gate, reply: Reply, call: Call) -> Answer:
+async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
     answer = await _peek(gate, reply, call)
     if answer.came is Came.DETAILS and not call.ended:
         await leave_open(gate, reply, call, gate.people.principal(reply.identity), PromptKind.VIEWED)
@@ -170,7 +175,7 @@ async def _details(gate: Gate, reply: Reply, call: Call) -> Answer:
 
 
 def _speakable(reply: Reply) -> Reply:
-    """The reply with nothing in it that the record couldn't hold."""
+    """Return the reply with all lone surrogates escaped, because no record can store them. The spans move with it."""
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)

@@ -1,4 +1,4 @@
-"""Ends that nobody decided: taken back, shown nowhere, or left by a process that died."""
+"""Ends that no approver decided: the call is withdrawn, undeliverable, void after a restore, or its process died."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hitl.ports import Change, adding
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def withdraw(gate: Gate, target: str, identity: str) -> Call:
+async def withdraw(gate: GateContext, target: str, identity: str) -> Call:
     """Implement `Gate.withdraw`."""
     call = await known(gate, target)
     principal = gate.people.principal(identity)
@@ -31,13 +31,13 @@ async def withdraw(gate: Gate, target: str, identity: str) -> Call:
     return await _end(gate, call, Trigger.WITHDRAW, principal)
 
 
-async def undeliverable(gate: Gate, ref: str, said: str) -> Call:
+async def undeliverable(gate: GateContext, ref: str, said: str) -> Call:
     """Implement `Gate.undeliverable`."""
     why = fact(Unfit.UNSHOWN, why=said)
     return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
 
 
-async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:
+async def _end(gate: GateContext, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:
     why = kept(unfit) if unfit else None
     for _ in range(TRIES):
         if call.state is not State.AWAITING:
@@ -53,7 +53,7 @@ async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | 
     raise Unavailable
 
 
-async def void(gate: Gate, call: Call) -> Call | None:
+async def void(gate: GateContext, call: Call) -> Call | None:
     """Implement `Gate.void`."""
     if call.awaits_reason:
         return await swap(gate, call, lambda _: left_unexplained(gate, call))
@@ -72,7 +72,7 @@ async def void(gate: Gate, call: Call) -> Call | None:
     return await close(gate, call, seal, overdue=None)
 
 
-async def orphaned(gate: Gate, call: Call) -> Call | None:
+async def orphaned(gate: GateContext, call: Call) -> Call | None:
     """Implement `Gate.orphaned`."""
 
     def seal(now: datetime) -> Change:

@@ -1,4 +1,4 @@
-"""Whether a decided call may run now: its seals, the policy, the time, and what changed meanwhile."""
+"""Checks whether a decided call may run now: its MACs, the policy, the time, and changes since the approval."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
-    """Why a call whose decision is in the store may not run now, if so: its seals come first."""
+async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
+    """Return the reason why a call that was decided earlier may not run now, or None.
+
+    Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs come first.
+    """
     votes = await gate.store.votes(call.ref) if call.decision is Decision.APPROVED else ()
     if broken := _broken(gate, call, votes):
         return broken
-    # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
+    # The MAC covers `decided_at` but not `due_at`, so editing `due_at` can't extend the claim window.
     if gate.age(call.decided_at) > gate.limits.claim_caller_s:
         return fact(Unfit.LATE)
     try:
@@ -53,11 +56,11 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
     return await why_unfit(gate, call, verdict)
 
 
-def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
-    """Which seal of the stored call doesn't hold, if any."""
+def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
+    """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    # The state isn't sealed, the decision is: no other one lets a call run, whatever state its row was put into.
+    # The MAC covers the decision but not the state. So an edited state can't make a call run without such a decision.
     if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
@@ -65,8 +68,8 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     return None
 
 
-def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """The votes of those whose yes counts by now, by a verdict."""
+def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
+    """Count the votes of the people whose approval counts now, under this verdict and the current directory."""
 
     def person(voter: str) -> str | None:
         principal = gate.people.principal(voter)
@@ -75,8 +78,11 @@ def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> 
     return tally(votes, person, gate.limits.approvals)
 
 
-async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
-    """Why the call may not run now, if so: open keys, the policy, the allowlist, what changed meanwhile."""
+async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
+    """Return the reason why the call may not run now, or None.
+
+    It checks exposed keys, the verdict and, for calls that this service runs, the allowlist and the preconditions.
+    """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)
     if verdict.action is Action.DENY:
@@ -90,8 +96,8 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
     return fact(Unfit.CHANGED, why=_told(changed)) if changed else None
 
 
-def judged_now(gate: Gate, call: Call) -> Verdict:
-    """The verdict of the policy in force on a stored call. Raises PolicyUnusable where it can't give one."""
+def judged_now(gate: GateContext, call: Call) -> Verdict:
+    """Return the current policy's verdict on a stored call. Raises PolicyUnusable if it can't judge."""
     info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
     return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))
 
@@ -99,9 +105,10 @@ def judged_now(gate: Gate, call: Call) -> Verdict:
 def question(
     asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call, info: ToolInfo | None
 ) -> PolicyCall:
-    """Return the question to the policy. ``found`` holds the folder and conditions, ``info`` the tool's definition.
+    """Return the call in the form that policies judge.
 
-    Nobody vouches for a tool's hints, so they may raise a risk and never lower one.
+    `found` holds its folder and preconditions, `info` the definition of its tool. The tool's hints are passed as
+    untrusted, so they can raise the risk but never lower it.
     """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(
@@ -119,5 +126,5 @@ def question(
 
 
 def _told(text: str) -> str:
-    """The words of a policy or a tool as a fact may hold them: masked, on one line."""
+    """Return the words of a policy or a tool in a form that is safe in a fact: masked, on one line."""
     return one_line(mask(text))

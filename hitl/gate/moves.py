@@ -1,9 +1,10 @@
-"""A call after what was done with it: decided, ready to run, leased, ended. Pure but for the seals."""
+"""Functions that return a call after one step: decided, ready to run, leased, refused or ended, with new MACs.
+
+They write nothing.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
 def with_decision(
-    gate: Gate,
+    gate: GateContext,
     call: Call,
     trigger: Trigger,
     by: str,
@@ -29,52 +30,42 @@ def with_decision(
     *,
     error: str | None = None,
 ) -> Call:
-    """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
+    """Return the call with a decision and its MAC. `due_at` is None; the step that follows sets it."""
     decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
     return sealed_decision(gate, decided)
 
 
-def sealed_decision(gate: Gate, decided: Call) -> Call:
-    """The call with a new seal on its decision."""
+def sealed_decision(gate: GateContext, decided: Call) -> Call:
+    """Return the call with a new MAC over its decision."""
     return decided.evolve(decision_mac=seals.decision(gate.keys, decided))
 
 
-def ready_to_run(gate: Gate, decided: Call, now: datetime) -> Call:
-    """A decided call that may run: leased if this service runs it, else open to its claimant for a while."""
+def ready_to_run(gate: GateContext, decided: Call, now: datetime) -> Call:
+    """Return a decided call that may run: leased if this service runs it, else open for a claim until `due_at`."""
     if decided.runs is Runs.SERVICE:
         return with_lease(gate, decided, gate.owner, gate.secret_hash, now)
     return decided.evolve(due_at=now + timedelta(seconds=gate.limits.claim_caller_s))
 
 
-def with_lease(gate: Gate, call: Call, owner: str, secret: str, now: datetime) -> Call:
-    """The call with a lease: for its claimant alone, for as long as a run may take."""
+def with_lease(gate: GateContext, call: Call, owner: str, secret: str, now: datetime) -> Call:
+    """Return the call with a lease for one claimant, whose end leaves time for the longest allowed run."""
     limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else gate.limits.caller_execution_s
     until = now + timedelta(seconds=limit_s + gate.limits.lease_grace_s)
     claimed = advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)
     return claimed.evolve(claim=Claim(owner, secret, until, seals.claim(gate.keys, claimed)))
 
 
-def lease_of(gate: Gate, call: Call) -> Lease | None:
-    """The lease that this process took in the commit that decided the call, if it did."""
+def lease_of(gate: GateContext, call: Call) -> Lease | None:
+    """Return the lease that this process took in the commit that decided the call, or None."""
     return Lease(call, gate.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
 
 
-def with_refusal(gate: Gate, call: Call, unfit: Fact, now: datetime) -> Call:
-    """The call, not run because it was unfit."""
+def with_refusal(gate: GateContext, call: Call, unfit: Fact, now: datetime) -> Call:
+    """Return the call with the result `refused`, because it was unfit to run."""
     return with_result(gate, call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
 
 
-def with_result(gate: Gate, call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
-    """The call with how its run ended, sealed."""
+def with_result(gate: GateContext, call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
+    """Return the call with a result and its MAC."""
     ended = advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
     return ended.evolve(result_mac=seals.result(gate.keys, ended))
-
-
-def same_secret(one: str, other: str) -> bool:
-    """Whether two secrets, or their hashes, are one; by a compare in constant time."""
-    return hmac.compare_digest(one.encode(), other.encode())
-
-
-def secret_hash(secret: str) -> str:
-    """SHA-256 of a claimant's secret, in hex: all that the store ever sees of it."""
-    return hashlib.sha256(secret.encode()).hexdigest()

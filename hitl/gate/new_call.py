@@ -1,4 +1,4 @@
-"""A call on its way into the store: bound to its bytes and judged, but without ref, time or seal yet."""
+"""A new call before it is stored: its bytes and its verdict are fixed, but it has no ref, time or MAC yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Draft(Struct, frozen=True):
-    """A call that is judged and bound, but has no ref, time or seal yet."""
+    """A judged call with its canonical arguments and digest, but without ref, time or MAC."""
 
     ask: Ask
     args: bytes
@@ -28,12 +28,12 @@ class Draft(Struct, frozen=True):
     verdict: Verdict
 
     def beside(self, twin: Call) -> Draft:
-        """The draft with a warning that the same call waits already."""
+        """Return the draft with a warning that the same call, `twin`, is already pending."""
         notes = (*self.prepared.notes, say("card.same", short=twin.short))
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
-        """The call before anything happened to it; its row is still to be sealed."""
+        """Return the call in its first state. The caller still has to set `row_mac`."""
         ask, prepared = self.ask, self.prepared
         return Call(
             ref=new_ref(now),
@@ -69,23 +69,23 @@ class Draft(Struct, frozen=True):
 
 
 def denial(rule: str) -> Verdict:
-    """The verdict where no policy could give one."""
+    """Return the verdict for a call that no policy could judge: a denial. `rule` names the reason."""
     why = say(f"why.{rule}")
     return Verdict(Action.DENY, Risk.HIGH, None, Reason.POLICY_ERROR, why, "")
 
 
 def caller_sentence(ask: Ask) -> str:
-    """The sentence on the card of a call that its caller runs."""
+    """Return the card's sentence for a call that its caller runs."""
     return say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
 
 
 def fallback_sentence(ask: Ask) -> str:
-    """What a call does, as far as anybody here can tell."""
+    """Return a sentence for a call whose effects aren't known: it names the tool only."""
     return say("card.does.fallback", tool=quoted(ask.tool))
 
 
 def recorded(call: Call) -> dict[str, object]:
-    """What the record says of a call when it is asked."""
+    """Return the particulars of a new call for the record."""
     return {
         "short": call.short,
         "digest": call.digest,

@@ -1,6 +1,6 @@
-"""On what terms a call goes on: what no policy may loosen, and what the operator says beside the policy.
+"""The conditions on a verdict that don't come from the policy: rules that no policy can loosen, and the settings.
 
-The stage and the mode are settings of the installation, not of a document, and change only by a restart.
+The stage and the mode belong to the installation, not to a policy document. Only a restart changes them.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ if TYPE_CHECKING:
     from hitl.limits import Limits
     from hitl.ports import PolicySource
 
-#: The argument in which a caller's command binds its script files: digests by path. Its client makes and checks them.
+#: The argument that binds a caller's command to the contents of its script files: path -> digest. The client computes
+#: the digests and checks them before the run.
 SCRIPTS = "script_sha256"
 _SHA256 = 64
-#: The reasons of verdicts that let a call run which a person would have been asked about.
+#: The reasons of verdicts under which a call runs although, by the policy, a person would have been asked.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the operator says beside the policy.
+    """The operator's settings that act on verdicts.
 
-    `stage` names the installation's surroundings. In mode `monitor` what the policy would ask about runs, and is on
-    record as such; what it denies stays denied. In mode `off` no policy is asked. A call that demands a person is
-    asked about in every mode. `passes` are the tools (`TOOLS.TOOL`) that run where no surface is set up that could show
-    a card, or none that is can be reached.
+    `stage` is the name of the installation's environment. In mode `monitor`, a call that the policy would ask about
+    runs, and the record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked. If a
+    caller demands that a person is asked, this happens in every mode. `passes` holds the tools (`TOOLS.TOOL`) whose
+    calls run unasked if no surface that could show a card is set up, or none of them can be reached.
     """
 
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
-    #: The operator's words for the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`. `TOOLS.TOOL` wins.
+    #: `TOOL` or `TOOLS.TOOL` -> the operator's words for the cards of its calls. `TOOLS.TOOL` wins.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
-    #: The longest that a request stays pending, in seconds; None leaves it to the policy.
+    #: The longest time in seconds that a call stays pending. None leaves it to the policy.
     timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
-        """What the policy in force says. Raises PolicyUnusable where it can't say anything."""
+        """Return the verdict of the policy in force. Raises PolicyUnusable if it can't judge the call."""
         if self.mode is Mode.OFF:
             return _off()
         verdict = policies.current().judge(call)
@@ -58,7 +59,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """The verdict as the mode has it, and within the time that a request may stay pending."""
+        """Return the verdict after the mode and the operator's longest pending time."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
@@ -66,20 +67,23 @@ class Terms:
         return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))
 
     def may_pass(self, call: Call) -> bool:
-        """Whether a call that nobody can be shown runs all the same: by name, never critical, never a caller's."""
+        """Return whether a call may run although nobody can be shown its card.
+
+        The operator must have named its tool, this service must run it, and its risk must not be critical.
+        """
         named = f"{call.tools}.{call.tool}" in self.passes
         return named and call.runs is Runs.SERVICE and call.verdict.risk is not Risk.CRITICAL
 
     def marked(self, prepared: Preparation) -> Preparation:
-        """With the mode among the warnings of the card, unless it is the usual one."""
+        """Return the preparation with a warning about the mode, unless the mode is `enforce`."""
         if self.mode is Mode.ENFORCE:
             return prepared
         return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
 
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation) -> Verdict:
-        """The verdict with what the operator, or else the tool's definition, wants on the card.
+        """Return the verdict with the additions to the card: the operator's or, for undoing, else the tool's own.
 
-        The arguments are shown as the caller wrote them.
+        They also tell the card how the caller wrote the arguments.
         """
         said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
         as_written = {"order": order_of(ask.args), "numbers": numbers_of(ask.args)}
@@ -88,12 +92,17 @@ class Terms:
 
 
 def passed(verdict: Verdict) -> Verdict:
-    """The verdict on a call that runs because nobody could be shown it."""
+    """Return the verdict on a call that runs because its card could be shown to nobody."""
     return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
-    """The verdict with what holds whatever a policy says. Raises InvalidConfirmation for a time out of range."""
+    """Return the verdict after the rules that no policy can loosen.
+
+    The risk is at least the executor's floor. A call with a floor of high or critical, a critical call, and a call
+    whose caller demands it are never allowed unasked. Times are limited. Raises InvalidConfirmation if the caller's
+    timeout is out of range.
+    """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
     if verdict.risk.rank < prepared.floor.rank:
@@ -112,10 +121,11 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
 
 
 def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    """The arguments as a policy sees them, and whether they are a caller's command.
+    """Return the arguments in the form that a policy judges, and whether they are a caller's command.
 
-    What a caller will start, its `argv`, is the command, and nothing else is. So the rules about commands hold for it,
-    and no `command` that stands beside it can pose as what runs. The digests of its scripts only bind it.
+    A caller starts the words in `argv` and nothing else. So the policy sees these words as `command`, and the rules
+    about commands apply to them. An argument `command` that came beside `argv` is replaced, so it can't pose as the
+    command that runs. The digests of script files are left out, because no rule is about them.
     """
     argv = _argv(runs, args)
     if argv is None:
@@ -125,18 +135,18 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
 
 
 def _are_digests(value: object) -> bool:
-    """Whether these are digests of files by their paths, and nothing that a rule could be about."""
+    """Return whether the value is a map from paths to SHA-256 digests. Any other value stays visible to the rules."""
     return isinstance(value, dict) and all(isinstance(each, str) and len(each) == _SHA256 for each in value.values())
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
-    """The words that a caller will start, if it says so."""
+    """Return the words that a caller will start, or None if the call isn't a caller's command."""
     argv = args.get("argv") if runs is Runs.CALLER else None
     return list(map(str, argv)) if isinstance(argv, list | tuple) else None
 
 
 def _programs(argv: list[str]) -> tuple[str, ...]:
-    """Which programs they run, also where the policy looks at no command: people are to see it."""
+    """Return the programs that a command runs. People see them on the card even if no rule looks at commands."""
     from hitl.policy.shell import resolved_programs  # noqa: PLC0415 - heavy; loaded with the first command
 
     return resolved_programs(argv)

@@ -1,4 +1,4 @@
-"""What the gate says back: to whoever asked, and to whoever answered."""
+"""The gate's responses to the caller who submits a call, and to the person who replies to a card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hitl.proof.keyring import as_short
 
 
 class Came(StrEnum):
-    """What came of a reply that wasn't an error."""
+    """The outcomes of a reply."""
 
     APPROVED = "approved"
     COUNTED = "counted"
@@ -32,9 +32,9 @@ class Came(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """What the gate answers to a reply: what to tell, the call as it is now, and what to run, if anything.
+    """The gate's answer to a reply: the outcome, a fact to tell the person, and the call in its new state.
 
-    `error` is set for REFUSED and tells which error of the tree it was.
+    `lease` is set if this service must now run the call. `error` is set if the outcome is REFUSED.
     """
 
     came: Came
@@ -45,11 +45,11 @@ class Answer(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The sentence to answer with: the whole call for DETAILS, nothing where there is nothing to tell."""
+        """The sentence to answer with: the whole call for DETAILS, '' if there is nothing to say."""
         return self.told()
 
     def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-        """Return the same sentence in a language, with people called by these names."""
+        """Return the same sentence in a language, with the names of people instead of their ids."""
         if self.came is Came.DETAILS and self.call:
             return details(self.call, names, wording)
         if self.error:
@@ -60,8 +60,8 @@ class Answer(Struct, frozen=True):
 class Submitted(Struct, frozen=True):
     """A recorded call.
 
-    `lease` is there when it may run at once and this service is to run it; `fresh` is False when an idempotency
-    key gave an earlier call back; `same_as` is the short ref of a waiting twin.
+    `lease` is set if the call may run at once and this service runs it. `fresh` is False if the idempotency key belongs
+    to an earlier call, which is returned instead. `same_as` is the short ref of a pending call with the same digest.
     """
 
     call: Call
@@ -70,23 +70,26 @@ class Submitted(Struct, frozen=True):
     same_as: str | None = None
 
 
-#: Nothing to say: what was heard is no reply to a card.
+#: The answer to a message that is no reply to a card. It has no text.
 NOTHING = Answer(Came.NOT_A_REPLY)
 
 
 def refuse(error: SaysoError, call: Call | None = None) -> Answer:
-    """The answer that an error is."""
+    """Return the answer REFUSED for this error."""
     return Answer(Came.REFUSED, error.fact, call, error=error)
 
 
 def too_late(call: Call) -> SaysoError:
-    """The error for whoever comes after the end: who won, or that time was up."""
+    """Return the error for a reply that comes after the call's end. It says who decided, or that the time was over."""
     if call.decision is Decision.EXPIRED:
         return ConfirmationExpired(fact(Refusal.EXPIRED, short=call.short, time=f"{call.deadline:%H:%M:%S}"))
     return AlreadyDecided(fact(Refusal.DECIDED, short=call.short, outcome=outcome_fact(call)))
 
 
 def unknown_call(named: str) -> CallUnknown:
-    """The error for a name that no call has. It repeats a short ref alone: the name may be anything, a secret too."""
+    """Return the error for a name that no call has.
+
+    It repeats the name only if that is a short ref. Any other text could be a secret.
+    """
     short = as_short(named)
     return CallUnknown(fact(Refusal.UNKNOWN, short=short) if short else fact(Refusal.UNKNOWN_NAME))

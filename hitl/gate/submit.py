@@ -1,4 +1,4 @@
-"""Taking a call: denied, allowed and leased, or parked until people answer."""
+"""Submits a call: it is denied, allowed and leased, or parked until people answer."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
-#: What an ask says in words; all of it is kept, so all of it must be text that can be.
+#: Text fields of `Ask`. They are stored, so each must be valid text for UTF-8.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
 _LONGEST_WORDS = 10_000
 
 
-async def submit(gate: Gate, ask: Ask) -> Submitted:
+async def submit(gate: GateContext, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
@@ -59,7 +59,7 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Before the call is there: its card must not hold up others on its way.
+    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
     await gate.prepare((args, prepared.preview))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
     draft = Draft(ask, args, digest, info, prepared, verdict)
@@ -72,13 +72,13 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
 
 
 def _check_words(name: str, words: str) -> None:
-    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    """Raise InvalidConfirmation for a text that can't be stored, or that is so long that masking it slows each card."""
     if len(words) > _LONGEST_WORDS:
         raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
     check_text(words, f"/{name}")
 
 
-async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:
+async def _prepare(gate: GateContext, ask: Ask) -> tuple[ToolInfo, Preparation]:
     if ask.runs is Runs.CALLER:
         return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
     info = gate.executor.info(ask.tools, ask.tool)
@@ -87,7 +87,7 @@ async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:
     return info, await gate.executor.prepare(ask)
 
 
-def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdict:
+def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdict:
     if not info.executor:
         return denial("no_tool")
     try:
@@ -103,14 +103,14 @@ def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
     return Submitted(old, fresh=False)
 
 
-async def _admit(gate: Gate, ask: Ask) -> None:
+async def _admit(gate: GateContext, ask: Ask) -> None:
     limit = gate.limits.open_per_requester
     if await gate.store.count_open(ask.requester, limit) >= limit:
         raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=limit))
     gate.flood.admit(ask.requester, ask.agent, gate.clock.now())
 
 
-async def _record(gate: Gate, draft: Draft, twin: Call | None) -> Submitted:
+async def _record(gate: GateContext, draft: Draft, twin: Call | None) -> Submitted:
     for _ in range(TRIES):
         try:
             change = await gate.store.commit(Unit(None, partial(_new, gate, draft, new_short()), new=True))
@@ -129,7 +129,7 @@ async def _record(gate: Gate, draft: Draft, twin: Call | None) -> Submitted:
     raise Unavailable
 
 
-def _new(gate: Gate, draft: Draft, short: str, now: datetime) -> Change:
+def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     ask = draft.ask
     approvers = gate.people.approvers_for(ask.origin, draft.verdict)
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
@@ -154,7 +154,7 @@ def _new(gate: Gate, draft: Draft, short: str, now: datetime) -> Change:
     return Change(ended, entries=(asked, entry_of(ended, Event.UNDELIVERABLE, "service", why=why)))
 
 
-def _allowed(gate: Gate, call: Call, asked: Entry, now: datetime) -> Change:
+def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Change:
     allowed = with_decision(gate, call, Trigger.ALLOW, f"policy:{call.verdict.policy}", now)
     ready = ready_to_run(gate, allowed, now)
     unasked = call.verdict.reason.value if call.verdict.reason in UNASKED else None
@@ -162,15 +162,15 @@ def _allowed(gate: Gate, call: Call, asked: Entry, now: datetime) -> Change:
     return Change(ready, entries=(asked, entry))
 
 
-def _passed(gate: Gate, call: Call, now: datetime) -> Call:
-    """The call, allowed where the operator named it as one that runs when no surface can show it."""
+def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
+    """Return the call, allowed if no surface can show it and the operator lets its tool run in that case."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call
 
 
-def _unreachable(gate: Gate, call: Call) -> Fact | None:
-    """Why nobody can answer the call, if so."""
+def _unreachable(gate: GateContext, call: Call) -> Fact | None:
+    """Return the reason why nobody can answer the call, or None."""
     if not gate.access.anybody(call):
         return fact(Unfit.NOBODY)
     return None if (call.routes or gate.seen_locally(call)) else fact(Unfit.NOWHERE)

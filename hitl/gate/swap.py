@@ -1,4 +1,10 @@
-"""The one conditional write, what is written with it, and what is overdue by the clock of the store."""
+"""The one conditional write, the rows that go with it, and the end of overdue calls.
+
+Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
+that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
+no row, read the call again, and find it decided. Votes, lines of the record and outbox rows are written in the same
+commit as the UPDATE, so none of them exists without the change that it belongs to.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
-#: So often a write is tried that somebody else was quicker with.
+#: The number of attempts at a write that loses against other writes.
 TRIES = 20
 
 
-async def find(gate: Gate, target: str) -> Call | None:
+async def find(gate: GateContext, target: str) -> Call | None:
     """Implement `Gate.find`."""
     target = encodable(target)
     if short := as_short(target):
@@ -36,8 +42,8 @@ async def find(gate: Gate, target: str) -> Call | None:
     return await gate.store.get(target)
 
 
-async def known(gate: Gate, target: str) -> Call:
-    """The call as `find` finds it. Raises CallUnknown."""
+async def known(gate: GateContext, target: str) -> Call:
+    """Return the call with this ref or short ref. Raises CallUnknown."""
     call = await find(gate, target)
     if call is None:
         raise unknown_call(target)
@@ -45,11 +51,13 @@ async def known(gate: Gate, target: str) -> Call:
 
 
 async def swap(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
-    """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold.
+    """Make the conditional write, notify the observers, and return the new call.
 
-    Raises Tampered, on record, where the call's chain tells that this was done before: its row is an older one.
+    Return None, with nothing written, if the call changed since it was read or if the time test fails (`overdue`, see
+    `Expect`). Raises Tampered, and records it, if the call's chain says that the same step was taken before. Then the
+    row was replaced by an older copy.
     """
     try:
         change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
@@ -62,9 +70,12 @@ async def swap(
 
 
 async def close(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """`swap` for an end that nobody chose. A call whose row is an older one is ended too, and the record says why."""
+    """Make the write of `swap` for an end by the clock or by a dead process.
+
+    If the row was replaced by an older copy, the call is ended as well, and the record calls it tampered.
+    """
 
     def as_tampered(now: datetime) -> Change:
         ended = seal(now)
@@ -76,20 +87,20 @@ async def close(
         return await swap(gate, call, as_tampered, overdue=overdue)
 
 
-async def tampered(gate: Gate, call: Call, actor: str) -> Tampered:
-    """The error for a call that isn't as it was sealed, or that its chain contradicts, once that is on record."""
+async def tampered(gate: GateContext, call: Call, actor: str) -> Tampered:
+    """Record that a call fails its integrity check or contradicts its chain, and return the error."""
     await gate.store.commit(adding(Change(entries=(entry_of(call, Event.TAMPERED, actor),))))
     return Tampered()
 
 
-async def fresh(gate: Gate, call: Call) -> Call:
-    """The call as it is after a lost swap; if it was lost to the clock, it is ended first."""
+async def fresh(gate: GateContext, call: Call) -> Call:
+    """Read a call again after a lost swap. If the call is overdue, end it first."""
     if call.due_at is not None and call.due_at <= gate.clock.now():
         await settle(gate, call)
     return await known(gate, call.ref)
 
 
-async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None:
+async def settle(gate: GateContext, call: Call, *, unseen: bool = False) -> Call | None:
     """Implement `Gate.settle`."""
     if call.due_at is None:
         return None
@@ -103,7 +114,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
     return await close(gate, call, seal)
 
 
-def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
+def _overdue(gate: GateContext, call: Call, now: datetime, *, unseen: bool) -> Call:
     if call.state is State.AWAITING:
         error = str(Unfit.UNSEEN) if unseen else None
         return with_decision(gate, call, Trigger.EXPIRE, "service", now, error=error)
@@ -112,37 +123,40 @@ def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
     return with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
 
 
-async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
-    """Put a reply that decided nothing on record, and answer it."""
+async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
+    """Record a reply that decided nothing, and return its answer."""
     code = answer.error.code if answer.error else None
     entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
     await gate.store.commit(adding(Change(entries=(entry,), handled=reply.event)))
     return answer
 
 
-def tell(gate: Gate, call: Call) -> None:
-    """Tell the observers what became of a call."""
+def tell(gate: GateContext, call: Call) -> None:
+    """Notify the observers of a changed call."""
     gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
 
 
-def left_unexplained(gate: Gate, call: Call) -> Change:
-    """End the wait for a reason: cards no longer ask for one. The requester is notified if no card shows the end."""
+def left_unexplained(gate: GateContext, call: Call) -> Change:
+    """Return the change that ends the wait for a reason: cards stop asking for it.
+
+    The requester is notified if no card shows the end.
+    """
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
 
 
-def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
-    """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
+def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
+    """Return the outbox rows that update every card of a call and, after its end, notify the conversation."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
     return (*cards, *_notices(gate, call))
 
 
-def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
-    """Notify the conversation that asked how a call ended, unless its card there shows the same.
+def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
+    """Return the notice about a call's end for the conversation that asked, unless the card there shows the end whole.
 
-    A rejection with a reason makes one notice, when the reason is known.
+    A rejection is always notified if it has a reason. While a reason may still come, the notice waits for it.
     """
     asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     if not asked_in_chat or call.awaits_reason:
@@ -153,18 +167,18 @@ def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
 
 
 def _card_tells(call: Call) -> bool:
-    """Whether a card stands where the call was asked, and shows its end whole."""
+    """Return whether the conversation that asked has a card, and that card shows the whole end of the call."""
     seen = call.origin in call.routes and call.decision in _ON_CARDS and unkept(call.error or "") != fact(Unfit.UNSEEN)
     return seen and len(call.output or "") <= OUTPUT_CHARS
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
-    """A line of the record about a call, with what is known beside it."""
+    """Return a line of the record about a call, with those particulars that aren't None."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 
 def arrival(reply: Reply) -> dict[str, object]:
-    """What the record says of how a reply came: by whom, where, and in which event."""
+    """Return the origin of a reply for the record: its sender, its place, and its event."""
     pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
     return {
         "surface": reply.surface,
@@ -178,5 +192,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Who claimed the call in the commit that decided it, if somebody did."""
+    """Return the claimant of a call that was claimed in the commit that decided it, or None."""
     return call.claim.owner if call.claim else None

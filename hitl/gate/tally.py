@@ -1,4 +1,4 @@
-"""Whether the votes on a call suffice: whose yes counts by now, and how many are needed."""
+"""Counts whether enough people have approved a call."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The people whose yes counts, and how many it takes."""
+    """The people whose approval counts, and the number of people who must approve."""
 
     approved_by: frozenset[str]
     need: int
 
     @property
     def complete(self) -> bool:
-        """Whether nobody else is needed."""
+        """Whether enough people have approved."""
         return self.missing <= 0
 
     @property
     def missing(self) -> int:
-        """How many more people it takes."""
+        """The number of people who must still approve."""
         return self.need - len(self.approved_by)
 
 
 def tally(votes: Iterable[Vote], person: Callable[[str], str | None], need: int) -> Tally:
-    """Count each person's yes once. A no is no vote against: it ends the call by itself.
+    """Count the approval of each person once. Rejections aren't counted, because one rejection ends the call.
 
-    `person` says who is behind the name on a vote by now, or None where that person's yes doesn't count by now.
+    `person` returns the current principal of the name on a vote, or None if that person's approval doesn't count now.
     """
     people = {person(vote.principal) for vote in votes if vote.approve}
     return Tally(frozenset(name for name in people if name is not None), need)

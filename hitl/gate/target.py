@@ -1,7 +1,11 @@
-"""Which call a reply is about, if it is about just one; else what to answer instead.
+"""Finds the one call that a reply is about, or the answer to a reply that doesn't name exactly one call.
 
-Everything that points to a call meets here: the message that a reply answers, the thread it was said in, what was said
-there last, and the words. `survey` asks the store, `aim` decides and asks nobody.
+Four things can point to a call: the message that the reply answers, the thread that it is in, the latest message before
+it, and its own words. `survey` reads the store; `aim` then decides without any input or output.
+
+Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
+card is open there. The latest message of anyone else there must be that card, or a message of ours about it. Otherwise
+a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or stays silent.
 """
 
 from __future__ import annotations
@@ -25,10 +29,10 @@ from hitl.replies import Reading
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 _WORD = re.compile(r"\w+")
-#: So many refs in a reply's words are looked up.
+#: At most this many words of a reply are looked up as refs.
 _NAMED = 8
 
 
@@ -36,7 +40,7 @@ _NAMED = 8
 class Pointed:
     """The call that a message of ours is about.
 
-    `place` is where its card stands, None where the message is no card. `asks` is the identity of the person whom the
+    `place` is the route of the card, None if the message isn't a card. `asks` is the identity of the person whom the
     message asks for a reason, '' if it asks nobody.
     """
 
@@ -47,32 +51,32 @@ class Pointed:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where a reply was made, as far as it tells which call is meant. The words of the reply are no part of it."""
+    """The circumstances of a reply that help to find its call. The words of the reply aren't part of them."""
 
-    #: Who replied.
+    #: The principal who replied.
     principal: str
-    #: What the reply points to: a ref, a short ref, or None.
+    #: The ref or short ref to which the reply points by a button, a command or the answered message, or None.
     aimed: str | None = None
-    #: The call that it points to, None where it points to none that is known.
+    #: The call with the ref in `aimed`, or None if there is no such call.
     answered: Call | None = None
-    #: The waiting calls whose cards stand there and which the person's words may be meant for, oldest first.
+    #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref that the latest message of anyone else there is about, None if that is about no call, or unknown.
+    #: The ref that the latest message of anyone else there is about. None if it is about no call, or isn't known.
     follows: str | None = None
-    #: Whether words that point to nothing may decide there.
+    #: Whether words that point to no call may decide there.
     private: bool = False
-    #: Whether the words are for us rather than for other people there.
+    #: Whether the words are meant for us rather than for other people there.
     addressed: bool = False
-    #: The call that is `follows`, where it is over and its card stands there.
+    #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
-    #: Whether a reason may still be added to a rejection of `last`.
+    #: Whether a reason may still be added to a rejection of `last`, by the time since it was decided.
     explainable: bool = False
 
 
-async def pointed_at(gate: Gate, message: str) -> Pointed | None:
-    """The call that a message of ours is about, by the message's id among all chats; None for any other message.
+async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
+    """Return the call that a message of ours is about, by the message's id, or None for any other message.
 
-    Its words never tell: they may repeat what somebody typed.
+    The words of the message never identify the call, because they may repeat a text that somebody typed.
     """
     known = await gate.store.by_message(message)
     if known is not None:
@@ -81,8 +85,11 @@ async def pointed_at(gate: Gate, message: str) -> Pointed | None:
     return Pointed(bound.ref, asks=bound.asks) if bound and bound_holds(gate.keys, bound) else None
 
 
-async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
-    """The scene of a reply, and the conversation in which it counts: where the card stands that it answers."""
+async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
+    """Return the scene of a reply, and the conversation in which it counts.
+
+    If the reply answers a card, this is the card's conversation, else the reply's own.
+    """
     pointed = await pointed_at(gate, reply.answers) if reply.answers else None
     place = (pointed.place if pointed else None) or reply.conversation
     aimed = reply.target or (pointed.ref if pointed else None)
@@ -103,8 +110,11 @@ async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
     return scene, place
 
 
-async def _open(gate: Gate, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
-    """Where people talk to each other, a card that was only sent there concerns none but its approvers."""
+async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
+    """Return the pending calls of the conversation that the person's words may be about.
+
+    In a conversation between people, a call that was asked for elsewhere concerns only its approvers.
+    """
     standing = await gate.store.standing(place, reply.thread)
     if reply.private:
         return tuple(standing)
@@ -112,7 +122,11 @@ async def _open(gate: Gate, reply: Reply, place: str, principal: str) -> tuple[C
 
 
 def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None, Answer]:
-    """The one call that a reply is about; or what to answer instead. `named` is the call of `reading.target`."""
+    """Return the one call that a reply is about, or None and the answer to give instead.
+
+    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another, it
+    decides neither.
+    """
     unclear = reading.verdict is Says.UNCLEAR
     if reading.target and scene.aimed and (named is None or scene.answered is None or named.ref != scene.answered.ref):
         shown = scene.answered.short if scene.answered else scene.aimed
@@ -124,7 +138,10 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 
 
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
-    """Words that point to nothing mean the only card there, if the latest message of anyone else is about it."""
+    """Find the call for words that point to no call.
+
+    They mean the only open card in the conversation, if the latest message of anyone else there is about that card.
+    """
     if scene.private and len(scene.open) == 1 and _about(scene, scene.open[0], unclear=unclear):
         return scene.open[0], NOTHING
     if scene.private and not scene.open and not unclear and (lost := _just_lost(scene, reading)):
@@ -134,12 +151,15 @@ def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[
 
 
 def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
-    """Whether words may be about the only card there. Those that decide nothing may be, if they are for us."""
+    """Return whether the words may be about the only open card there.
+
+    Unclear words also may be, if they are addressed to us, because they decide nothing.
+    """
     return scene.follows == call.ref or (unclear and scene.addressed)
 
 
 def _pointing(scene: Scene, *, unclear: bool) -> Answer:
-    """What to answer to words that point to no card. It is about a call if only one can be meant."""
+    """Return the answer to words that point to no card. If only one card is open there, the answer names its call."""
     if not scene.open:
         return Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS)) if scene.addressed else NOTHING
     came = Came.WHICH if scene.private and not unclear else Came.NOT_A_REPLY
@@ -149,9 +169,9 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 
 
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
-    """The call that was the talk there until somebody else, or the clock, decided it.
+    """Return the call that the latest message was about, if somebody else or the clock has decided it meanwhile.
 
-    One's own decision is no news, but a no said once more with its reason is.
+    People know their own decisions. So for these it returns None, unless the reply adds a reason to a rejection.
     """
     last = scene.last
     if last is None:
@@ -160,11 +180,12 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     return last if last.decided_by != scene.principal or explained else None
 
 
-async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
-    """Return the refs that the words may name, as they were typed.
+async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
+    """Return the refs that the words may name, as the person typed them.
 
-    Those are the calls that are pending here, the call that the reply answers, and every other call of which a
-    word is the ref: it may be asked elsewhere, or be decided. Whether it may be decided here is judged later.
+    These are the short refs of the calls that are pending here and of the call that the reply answers, and every typed
+    word that is the ref of another call. Such a call may have been asked for elsewhere, or be decided. A later step
+    checks whether the person may decide it here.
     """
     known = {call.short for call in (*scene.open, scene.answered) if call is not None}
     typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))
@@ -174,8 +195,11 @@ async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
     return known
 
 
-def each_by_name(gate: Gate, scene: Scene) -> Answer:
-    """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
+def each_by_name(gate: GateContext, scene: Scene) -> Answer:
+    """Return the answer to a word for all calls, such as "yes to all": a list of the calls that the person may decide.
+
+    Each call must then be decided by its own ref.
+    """
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
         return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS)) if scene.addressed or scene.aimed else NOTHING
@@ -184,20 +208,20 @@ def each_by_name(gate: Gate, scene: Scene) -> Answer:
 
 
 def _typed_as_ref(word: str) -> bool:
-    """Whether a word may be a ref and holds a digit. Without a digit, `please` could be a ref: L reads as 1."""
+    """Return whether a word may be a ref and holds a digit. Else `please` could be a ref, because L is read as 1."""
     return any(map(str.isdigit, word)) and as_short(word) is not None
 
 
 def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
-    """Read the words of a reply, with their formatting, in the language that is known."""
+    """Read the words of a reply, with their formatting, in the reply's language if that is known."""
     return replies.read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 
 
 def unexplained(call: Call, principal: str) -> bool:
-    """Whether that person rejected the call, and it isn't known why."""
+    """Return whether this person rejected the call without a reason so far."""
     return call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
 
 
 def explains(reading: Reading, call: Call, principal: str) -> bool:
-    """Whether it is one's own no once more, with a reason now."""
+    """Return whether the reply repeats the person's own rejection, now with a reason."""
     return reading.verdict is Says.REJECT and bool(reading.reason) and unexplained(call, principal)

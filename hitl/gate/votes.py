@@ -1,4 +1,4 @@
-"""Count an approval or a rejection: the rules of now, what must come before, and the one write that ends the asking."""
+"""Counts an approval or a rejection: checks it by the current rules, then writes the vote and perhaps the decision."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
-    #: One person's yes or no, sealed with the time that it is given.
+    #: Makes one person's vote with its MAC, for the time of the write.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: Replies that name their call in words, which a critical one asks for.
+#: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
-async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """The answer to a yes, or None where somebody, or the clock, was quicker."""
+async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """Handle an approval, and return the answer. Return None if another change or the clock came first."""
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -67,8 +67,8 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
     return await vote
 
 
-async def _count(gate: Gate, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
-    """Keep a yes that leaves the call open, because more people must approve."""
+async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
+    """Store an approval that leaves the call pending, because more people must approve."""
 
     def seal(now: datetime) -> Change:
         vote = sealed(now)
@@ -80,8 +80,8 @@ async def _count(gate: Gate, reply: Reply, call: Call, sealed: Sealed, missing: 
     return Answer(Came.COUNTED, fact(Told.COUNTED, short=call.short, missing=missing), still) if still else None
 
 
-async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
-    """End the asking by the yes that was still missing, and take the lease where this service runs the call."""
+async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
+    """Decide the call by the last missing approval. If this service runs it, take the lease in the same commit."""
     unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
 
     def seal(now: datetime) -> Change:
@@ -105,9 +105,12 @@ async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict
 
 
 async def _hold(
-    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
+    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
 ) -> Answer | None:
-    """What must come before this yes counts, by the stricter rules: a ref, a reason, the details, a second yes."""
+    """Return the answer to an approval that doesn't count yet, or None if it counts.
+
+    The stricter of the stored and the current verdict may demand the ref, a reason, opened details or a second yes.
+    """
     risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
     if aside := set_aside(reply, call, reading, risk):
         return await note(gate, reply, call, Event.HELD, aside)
@@ -128,9 +131,12 @@ async def _hold(
 
 
 async def _second_yes(
-    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
+    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
 ) -> Answer | None:
-    """None when this is the second yes of this person, in its time; else what to answer to the first."""
+    """Return None if this is the person's second yes, not too soon and not too late after the first.
+
+    Else store the first yes, and return the answer that asks for the second.
+    """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
     how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is ReplyKind.API else ""
@@ -144,8 +150,8 @@ async def _second_yes(
     return Answer(Came.CONFIRM, fact(what, short=call.short, how=how, risk=raised), call)
 
 
-async def _reason_before(gate: Gate, call: Call, principal: str) -> str | None:
-    """The reason that this person gave with the first of two yeses, if the time for the second isn't over."""
+async def _reason_before(gate: GateContext, call: Call, principal: str) -> str | None:
+    """Return the reason that this person gave with the first yes, if a second yes can still follow it."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
         return None
@@ -156,9 +162,9 @@ async def _reason_before(gate: Gate, call: Call, principal: str) -> str | None:
 
 
 async def leave_open(
-    gate: Gate, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
+    gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
-    """Put on record what is left open with one person about a call, and the reason that came with it."""
+    """Store a prompt for one person about a call, and record it with the reason that came with the reply."""
 
     def seal(now: datetime) -> Change:
         entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)
@@ -168,8 +174,8 @@ async def leave_open(
     await gate.store.commit(Unit(None, seal))
 
 
-async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """The answer to a no, or None where somebody, or the clock, was quicker."""
+async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
     reason = reading.reason
     asked = reply.kind is ReplyKind.BUTTON and not reason
 
@@ -189,7 +195,7 @@ async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading:
     return Answer(Came.REJECTED, fact(what, short=call.short, reason=one_line(mask(reason or ""))), ended)
 
 
-async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
+async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
     why = verdict.message or verdict.why
 
     def seal(now: datetime) -> Change:
@@ -204,21 +210,24 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
 
 
 def _sealed_vote(
-    gate: Gate, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
+    gate: GateContext, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
     vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 
 
-def may_not(gate: Gate, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
-    """The error for a person who may not decide this call there."""
+def may_not(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
+    """Return the error for a person who may not decide this call in that place, or None."""
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
     return NotApprover(fact(why, short=call.short, **who)) if why else None
 
 
 def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:
-    """What to answer to a reply that can't decide a critical call: a reaction, or a text that doesn't name it."""
+    """Return the answer to a reply that can't decide a critical call, or None for any other reply.
+
+    A reaction never decides a critical call. A text decides it only if the text holds the call's ref.
+    """
     if risk is not Risk.CRITICAL:
         return None
     if reply.kind is ReplyKind.REACTION:

@@ -1,4 +1,4 @@
-"""Who is who (`directory`), and who may do what with a call (`access`)."""
+"""People: their identities and groups (`directory`), and their rights on a call (`access`)."""
 
 from __future__ import annotations
 

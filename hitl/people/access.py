@@ -1,7 +1,7 @@
-"""What a person may do with a call: one answer for every surface, by the operator's lists as they are now.
+"""The rights of a person on a call, by the operator's current lists. They are the same on every surface.
 
-The lists and the call may name a person by an identity that got a principal since. Every name is mapped through the
-directory of now, so that it stands for the person behind it.
+A list or a call may name a person by an identity that the operator mapped to a principal only later. So every name is
+mapped through the current directory before it is compared.
 """
 
 from __future__ import annotations
@@ -21,43 +21,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Answers by one directory. Everybody is named by their principal (`Directory.principal`)."""
+    """Answers questions about rights by one directory. Arguments name people by principals (`Directory.principal`)."""
 
     people: Directory
 
     def may_ask(self, principal: str, origin: str) -> bool:
-        """Whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
+        """Return whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
         listed = self._people(self.people.requesters_for(origin))
         return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
 
     def operates(self, principal: str) -> bool:
-        """Whether the principal looks after the installation."""
+        """Return whether the principal is an operator."""
         return principal in self._people(self.people.operators)
 
     def asked(self, principal: str, call: Call) -> bool:
-        """Whether it is that person's own call: they asked for it, or an agent asked on their behalf."""
+        """Return whether the call is the person's own: they asked for it, or an agent asked on their behalf."""
         return principal in self.people.whose(call.requester)
 
     def is_approver(self, principal: str, call: Call) -> bool:
-        """Whether the call names that person among those who may decide it."""
+        """Return whether the call's list of approvers names this person."""
         return principal in self._people(call.approvers)
 
     def may_see(self, principal: str, call: Call) -> bool:
-        """Whether the person may read the call: whoever asked, may decide, or operates."""
+        """Return whether the person may read the call, as its requester, an approver or an operator."""
         return self.may_withdraw(principal, call) or self.is_approver(principal, call)
 
     def may_withdraw(self, principal: str, call: Call) -> bool:
-        """Whether the person may take the call back: whoever asked, or an operator."""
+        """Return whether the person may withdraw the call, as its requester or an operator."""
         own = self.asked(principal, call) and not self.people.is_revoked(principal)
         return own or self.operates(principal)
 
     def may_claim(self, principal: str, call: Call) -> bool:
-        """Whether the principal is to run the call and report on it: it asked itself, and no service runs the call."""
+        """Return whether the principal may run the call and report on it: its requester may, if the caller runs it."""
         own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
         return own and not self.people.is_revoked(principal)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
-        """Why the person may not answer the call there, if so, by a verdict on it; strangers learn nothing else."""
+        """Return the reason why the person may not decide the call in that place under this verdict, or None.
+
+        A stranger gets no other reason than being a stranger.
+        """
         principal = self.people.principal(reply.identity)
         if reply.identity in self.people.owners:
             return Refusal.AGENT
@@ -73,18 +76,18 @@ class Access:
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
 
     def counts(self, principal: str, call: Call, verdict: Verdict) -> bool:
-        """Whether the person's vote counts by a verdict: the call names them, and the lists of now still do."""
+        """Return whether the person's vote counts: the call and the current list for this verdict both name them."""
         listed = self._people(self.people.approvers_for(call.origin, verdict))
         return self.is_approver(principal, call) and principal in listed
 
     def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
-        """Whether a requester may approve a call of their own with that verdict, there and by that surface."""
+        """Return whether a requester may approve their own call with this verdict, in that conversation and surface."""
         limit = self.people.self_approval(origin, surface)
         small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
         return small and not verdict.exclude_requester
 
     def anybody(self, call: Call) -> bool:
-        """Whether at least one person could approve the call, on any surface."""
+        """Return whether at least one person could approve the call, on any surface."""
         approvers = self._people(call.approvers)
         if approvers - self.people.whose(call.requester):
             return True

@@ -1,8 +1,8 @@
-"""Who is who: the operator's lists of people and places, made into questions with one answer.
+"""The operator's lists of people and places, and the questions that they answer.
 
-An identity is what a surface proves (`local:1000`, `PLATFORM:USER`). A principal is the person or
-service behind one or more of them; an identity that the operator didn't map is its own principal. Display names
-are never looked at.
+An identity is the name of an account that a surface proves (`local:1000`, `PLATFORM:USER`). A principal is the person
+or service behind one or more identities. An identity that the operator didn't map is its own principal. Display names
+never count.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
-from hitl.platforms import Place
+from hitl.surfaces import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.call import Call, Verdict
     from hitl.cards.wording import Wording
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
-#: Words in a list of routes: where the call was asked, and each of its approvers in private.
+#: Words in a list of routes. They mean the place where the call was asked for, and a private chat with each approver.
 ORIGIN, APPROVERS = "origin", "approvers"
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What the operator set for one conversation; None means the installation's setting.
+    """The operator's settings for one conversation. None means that the installation's setting applies.
 
-    `self_approval` is the highest risk that a requester may approve alone, None for never; critical is never.
-    `routes` are the places that its cards go to; `origin` and `approvers` stand for places that a call tells.
+    `self_approval` is the highest risk that a requester may approve alone; None means never, and it can't be critical.
+    `routes` are the places to which the conversation's cards go. Among them, the words `origin` and `approvers` mean
+    places that depend on the call.
     `language` is the one that everybody reads there.
     """
 
@@ -45,7 +46,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The lists of the installation. Raises ValueError when built from lists that can't be trusted."""
+    """The lists of the installation. Raises ValueError for lists that contradict themselves or are unsafe."""
 
     approvers: tuple[str, ...] = ()
     requesters: tuple[str, ...] = ()
@@ -54,21 +55,21 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
-    #: The principals and identities whose rights were ended, whatever list names them.
+    #: The principals and identities without rights, even if a list names them.
     revoked: frozenset[str] = frozenset()
-    #: The identity of each agent's bearer token -> the principal who answers for it. It changes as tokens are made.
+    #: Identity of an agent's bearer token -> the principal who answers for it. It changes when tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
-    #: The identity of a bearer token -> the highest risk that it may approve.
+    #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
     #: The language of the installation, and that of each person who has one, by principal.
     language: str = "en"
     languages: Mapping[str, str] = field(default_factory=dict)
-    #: The declaration of each surface, by its name.
+    #: Name of a surface -> its declaration.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
+        """Raise ValueError for shared identities, identities with two owners, and self-approval of critical calls."""
         object.__setattr__(self, "_owner", self._owners())
         self._refuse_shared(self._owner)
         if Risk.CRITICAL in {
@@ -79,7 +80,7 @@ class Directory:
             raise ValueError(msg)
 
     def _owners(self) -> dict[str, str]:
-        """Whose each identity is; the name of a principal is nobody else's."""
+        """Return identity -> principal. The name of a principal can't be an identity of another principal."""
         owners = {principal: principal for principal in self.principals}
         for principal, identities in self.principals.items():
             for identity in identities:
@@ -99,42 +100,45 @@ class Directory:
                 raise ValueError(msg)
 
     def place(self, name: str) -> Place:
-        """Return the place with that name, as its own surface parses it."""
+        """Return the place with this name, parsed by its own surface."""
         surface = self.surfaces.get(name.partition(":")[0])
         return surface.place(name) if surface else Place.whole(name)
 
     def is_chat(self, name: str) -> bool:
-        """Whether a place is on a chat platform, which cards reach through the outbox.
+        """Return whether a place is on a chat platform, which gets cards through the outbox.
 
-        Any other place is local and sees calls when they are committed.
+        Any other place is local, and shows a call at once after its commit.
         """
         surface = self.surfaces.get(name.partition(":")[0])
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Whether the card of the call is in that conversation, or in another part of the same room."""
+        """Return whether the call was asked for, or its card goes, in this conversation or a part of the same room."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
     def principal(self, identity: str) -> str:
-        """The one principal behind an identity."""
+        """Return the principal behind an identity."""
         return self._owner.get(identity, identity)
 
     def whose(self, identity: str) -> frozenset[str]:
-        """The principal behind an identity and, for an agent's token, the person who answers for it."""
+        """Return the principal behind an identity and, for an agent's token, the person who answers for it."""
         own = {self.principal(identity)}
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Whether the rights of this person, or of who answers for this token, were ended."""
+        """Return whether this person has no rights any more. For an agent's token, its owner counts too."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def on_behalf_of(self, identity: str) -> str:
-        """The person for whom the holder of an identity asks: the owner of an agent's token, or the holder."""
+        """Return the person for whom an identity asks: the owner of an agent's token, or else its own principal."""
         return self.principal(self.owners.get(identity, identity))
 
     def token_limit(self, identity: str) -> Risk:
-        """The highest risk that this identity may approve: medium for a bearer token that the operator didn't name."""
+        """Return the highest risk that this identity may approve.
+
+        For a bearer token it is the operator's limit, medium without one. Other identities have no limit.
+        """
         if not identity.startswith("token:"):
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
@@ -150,25 +154,25 @@ class Directory:
         return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
-        """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""
+        """Return the approvers: the rule's list, else the conversation's, else the installation's. () means nobody."""
         if verdict.approvers is not None:
             return verdict.approvers
         listed = self._conversation(origin).approvers
         return self.approvers if listed is None else listed
 
     def requesters_for(self, origin: str) -> tuple[str, ...]:
-        """Who may start calls in that conversation: its own list, else the installation's."""
+        """Return the people who may start calls in a conversation: its own list, else the installation's."""
         listed = self._conversation(origin).requesters
         return self.requesters if listed is None else listed
 
     def self_approval(self, origin: str, surface: str) -> Risk | None:
-        """The highest risk that a requester may approve alone there, by that surface; None for never."""
+        """Return the highest risk that a requester may approve alone in that conversation and surface. None: never."""
         declared = self.surfaces.get(surface)
         own = declared is not None and declared.own_self_approval
         return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """The chat places that get the card of a call from that conversation, each once."""
+        """Return the chat places that get the card of a call from that conversation, each once."""
         listed = self._conversation(origin).routes
         if listed is None:
             listed = (ORIGIN,) if self.is_chat(origin) else self.routes
@@ -176,16 +180,19 @@ class Directory:
         return tuple(dict.fromkeys(found))
 
     def named_routes(self) -> frozenset[str]:
-        """The places that any list of routes names."""
+        """Return the places that the lists of routes name."""
         listed = (self.routes, *(conversation.routes or () for conversation in self.conversations.values()))
         return frozenset(itertools.chain.from_iterable(listed))
 
     def identities(self, principal: str) -> tuple[str, ...]:
-        """By what platforms may know a principal."""
+        """Return the principal's own name and all their identities."""
         return (principal, *self.principals.get(principal, ()))
 
     def _places(self, route: str, origin: str, approvers: tuple[str, ...]) -> tuple[str, ...]:
-        """A person's private conversation has the person's name, on every chat platform."""
+        """Return the places for one entry of a list of routes.
+
+        On every chat platform, a person's private conversation has the same name as the person's identity.
+        """
         if route == ORIGIN:
             return (origin,) if self.is_chat(origin) else ()
         if route == APPROVERS:
@@ -193,21 +200,24 @@ class Directory:
         return (route,)
 
     def is_local(self, principal: str) -> bool:
-        """Whether the principal reads the pending list, which shows every call: a local user, or who has a token."""
+        """Return whether the principal can read the pending list, which shows every call.
+
+        Local users and holders of a bearer token can.
+        """
         return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
-        """Whether the principal stands on any list at all, also by one of their identities."""
+        """Return whether any list names the principal or one of their identities, and their rights weren't revoked."""
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
 
     def places_on(self, platform: str) -> list[str]:
-        """The places there that get cards or have lists of their own, in the order of their names."""
+        """Return the places on a platform that get cards or have their own settings, in the order of their names."""
         routes = (route for conversation in self.conversations.values() for route in conversation.routes or ())
         return _on(platform, (*self.conversations, *self.routes, *routes))
 
     def approvers_on(self, platform: str) -> list[str]:
-        """The identities there of everybody who may approve somewhere, in the order of their names."""
+        """Return the identities on a platform of all people who may approve somewhere, in the order of their names."""
         own = (name for conversation in self.conversations.values() for name in conversation.approvers or ())
         return _on(platform, (i for name in (*self.approvers, *own) for i in self.identities(name)))
 

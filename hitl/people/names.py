@@ -1,6 +1,6 @@
-"""The names of people, as each platform proved them last. A name is shown and never decides anything.
+"""The names of people that the platforms sent last. Names are only shown; no right depends on a name.
 
-Names are kept in memory alone. After a restart a card shows the operator's name for a person, else the id, until the
+Names are kept in memory. After a restart a card shows the operator's name for a person, or else the id, until the
 platform sends the name again.
 """
 
@@ -18,23 +18,26 @@ from hitl.people.directory import Directory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: So many people's names are kept, the latest.
+#: The names of this many people are kept, the latest first.
 _KEPT = 10_000
 #: The longest name that a card shows.
 _LONGEST = 40
-#: Letters of other scripts that look like Latin ones (Unicode's confusables.txt, those that names are made of).
+#: Letters of other scripts that look like Latin letters (from Unicode's confusables.txt, as far as names use them).
 _LATIN = str.maketrans("авеёкмнорстухіїјѕԁһӏαβεηικνορτυχ", "abeekmhopctyxiijsdhlabenikvoptux")
 
 
 class Name(Struct, frozen=True):
-    """A person's name on one platform, and the handle that tells two people of the same name apart there."""
+    """A person's name on one platform, and the handle, which differs for two people with the same name."""
 
     text: str
     handle: str = ""
 
 
 class Names:
-    """The names of everybody who was heard of. `login` gives the login of a user id of this machine, called `host`."""
+    """The names of all people whom a platform named so far.
+
+    `login` returns the login for a user id of this machine, and `host` is the name of the machine.
+    """
 
     def __init__(
         self, people: Directory | None = None, *, login: Callable[[int], str | None] | None = None, host: str = ""
@@ -43,20 +46,20 @@ class Names:
         self.host = host
         self._login = login
         self._known: FIFOCache[str, Name] = FIFOCache(_KEPT)
-        #: The principals who have a name of this skeleton.
+        #: Skeleton of a name -> the principals who have such a name.
         self._alike: FIFOCache[str, set[str]] = FIFOCache(_KEPT)
 
     def learn(self, identity: str, text: str, handle: str = "") -> None:
-        """Keep what a platform calls an identity now."""
+        """Keep the current name of an identity on its platform."""
         if identity and text.strip():
             name = Name(text.strip(), handle)
             self._known[identity] = name
             self._looks_like(name, self.people.principal(identity))
 
     def of(self, principal: str, platform: str = "") -> str:
-        """Return what to call a person: their name on that platform, else on any, else the operator's, else their id.
+        """Return the name to show for a person: on that platform, else on any, else the operator's name, else the id.
 
-        People whose names look alike are shown with their handles, or their ids.
+        If the names of several people look alike, the handle or the id is added.
         """
         name = self._name(principal, platform)
         if name is None:
@@ -67,17 +70,17 @@ class Names:
         return f"{shown} ({one_line(name.handle or principal, 80)})"
 
     def is_known(self, principal: str) -> bool:
-        """Whether the person has a name here that isn't an id."""
+        """Return whether a name of the person is known here, and not only an id."""
         return self._name(principal, "") is not None
 
     def account(self, principal: str, platform: str) -> str:
-        """Return the person's id on a platform, without its name; '' if they have none there."""
+        """Return the person's id on a platform, without the platform's name, or '' if the person isn't known there."""
         start = f"{platform}:"
         found = (each for each in self.people.identities(principal) if each.startswith(start))
         return next(found, "").removeprefix(start)
 
     def _looks_like(self, name: Name, principal: str) -> set[str]:
-        """Everybody who was shown by a name that looks like this one, that person among them."""
+        """Return all principals with a name that looks like this one, including this principal."""
         alike = self._alike.setdefault(skeleton(name.text), set())
         alike.add(principal)
         return alike
@@ -89,7 +92,7 @@ class Names:
         return next(filter(None, (*proved, *told)), None)
 
     def _told(self, identity: str) -> Name | None:
-        """The name that an id tells by itself: of a token, a login, an address, or the operator's own word."""
+        """Return the name that an id itself contains: of a token, a login, a mail address, or the operator's name."""
         kind, colon, rest = identity.partition(":")
         if not colon:
             return Name(identity)
@@ -101,10 +104,10 @@ class Names:
 
 
 def skeleton(text: str) -> str:
-    """Return what a name looks like at a glance: names of the same skeleton are easily taken for one another."""
+    """Return the skeleton of a name. People easily confuse two names with the same skeleton."""
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LATIN)
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: No names at all: people are shown by their ids.
+#: Without any names: people appear by their ids.
 NOBODY = Names()

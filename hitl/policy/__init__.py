@@ -1,16 +1,16 @@
-"""Which calls are asked about: a document of rules, judged on each call.
+"""The policy: a document of rules that allows a call, denies it, or asks a person.
 
-    load(text, name=...)          a checked and compiled Policy, or PolicyInvalid with every problem
+    load(text, name=...)          check and compile a document; PolicyInvalid lists every problem
     Policy.judge(call)            a Verdict: allow, approve (ask a person) or deny, with risk and reason
     Policy.explain(call)          each rule that was tried, and why it did or did not hold
-    Policy.lint()                 what loads but is probably not meant
+    Policy.lint()                 probable mistakes in a document that loads
     presets()                     documents to start from
-    import_foreign(text, format)  other systems' documents, and each place where the verdicts differ on purpose
-    run_expectations(policy, ..)  a file of calls with the verdicts that they should get
+    import_foreign(text, format)  convert another system's document, and list where the verdicts differ on purpose
+    run_expectations(policy, ..)  judge a file of calls and compare with the expected verdicts
     json_schema()                 the documents' JSON Schema
     resolved_programs(command)    the programs that a command line or argument list would run
 
-Pure: files, symbolic links and name resolution are behind the protocols in ``ports``.
+The package does no input or output itself: the protocols in ``ports`` give it files, symbolic links and host names.
 """
 
 from hitl.policy.batch import evaluate_row

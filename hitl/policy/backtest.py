@@ -1,6 +1,7 @@
-"""What a policy would have said to requests of the past, and which rules the record suggests.
+"""Compares two policies on past requests, and suggests rules from past approvals.
 
-Both judge requests as they were asked, by what paths and hosts are now.
+The arguments are those of the recorded request. Paths and host names are looked up as they are at the time of the
+comparison.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from hitl.gate.operating_mode import judged
 from hitl.policy.engine import Policy
 from hitl.proof.canonical import canonical
 
-#: So many requests of each kind are named.
+#: The number of requests that a shift names as examples.
 EXAMPLES = 5
-#: An approval that came sooner tells nothing of what the approver thinks.
+#: Seconds. An approval that came sooner doesn't count: the approver can't have read the card.
 READ_S = 2.0
 _ID_DIGITS = 8
-#: A key that begins with one of these is no plain name of an argument.
+#: A key that begins with one of these is not a plain argument name: `/` a pointer, `@` a role, `*` every argument.
 _KEY_SIGNS = frozenset(("", "/", "@", "*"))
 #: Types of values that the condition `eq` compares exactly.
 _EXACT = frozenset((str, int, bool, type(None)))
 
 
 class Shift(Struct, frozen=True):
-    """Requests that two policies judge otherwise: what each says, and how people decided them then.
+    """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
 
-    `decisions` counts the decisions on record; `examples` are up to EXAMPLES short refs, the latest first.
+    `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
@@ -45,14 +46,14 @@ class Shift(Struct, frozen=True):
 
 
 class Backtest(Struct, frozen=True):
-    """How many requests were judged by both policies, and those that differ, most frequent first."""
+    """The number of requests that both policies judged, and the groups that they judge differently, largest first."""
 
     judged: int
     shifts: tuple[Shift, ...]
 
 
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
-    """Compare two policies on the requests of the record."""
+    """Compare two policies on recorded requests."""
     count = 0
     groups: dict[tuple[str, str, str | None], list[Call]] = defaultdict(list)
     for call in calls:
@@ -66,7 +67,7 @@ def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
 
 
 def asked_of(call: Call) -> PolicyCall:
-    """What a policy was asked about a call of the record."""
+    """Return the question that a policy was asked about a recorded call."""
     seen, is_command = judged(call.runs, call.arguments)
     return PolicyCall(
         call.tools,
@@ -86,9 +87,9 @@ def _shift(key: tuple[str, str, str | None], group: Sequence[Call]) -> Shift:
 
 
 class Suggestion(Struct, frozen=True):
-    """A rule that allows what people always approved, and how often and by how many people that was.
+    """A rule that allows a request that people always approved, with the number of approvals and of approvers.
 
-    `folder` is the working folder of a command that its caller runs, which no rule can name; else None.
+    `folder` is the working folder if the caller runs the command, else None. A rule has no condition on that folder.
     """
 
     rule: Mapping[str, Any]
@@ -98,11 +99,11 @@ class Suggestion(Struct, frozen=True):
 
 
 def suggest(calls: Iterable[Call], *, least: int) -> list[Suggestion]:
-    """Rules for requests of low or medium risk that were approved at least `least` times and never ended otherwise.
+    """Suggest rules for requests of low or medium risk that were approved at least `least` times.
 
-    A rule allows just that: the tool with just these arguments. An approval that came within READ_S seconds doesn't
-    count. What was once rejected, withdrawn or left unanswered is never suggested, and neither is what has an argument
-    that isn't a text, a number, true, false or null.
+    A suggested rule allows one tool with exactly these arguments. An approval within READ_S seconds doesn't count.
+    A request that was once rejected, withdrawn or left unanswered is never suggested. A request is also not suggested
+    if an argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:
@@ -113,7 +114,7 @@ def suggest(calls: Iterable[Call], *, least: int) -> list[Suggestion]:
 
 
 def as_yaml(suggestions: Sequence[Suggestion]) -> str:
-    """The rules as part of a policy document, each under a comment that says what it rests on."""
+    """Write the rules as part of a policy document. A comment above each rule gives its number of approvals."""
     written = ["rules:"]
     for each in suggestions:
         written.append(f"  # approved {each.approved} times by {each.people} people, and never ended otherwise")
@@ -138,9 +139,10 @@ def _suggestion(group: Sequence[Call], least: int) -> Suggestion | None:
 
 
 def _when(call: Call) -> list[dict[str, Any]] | None:
-    """Conditions that hold for these very arguments; None where there are none, or a value has no exact condition.
+    """Return conditions that hold for exactly these arguments of a call.
 
-    The words of a command that its caller runs are compared one by one, and there may be no further one.
+    None if the call has no arguments, or if a value or a key can't be compared exactly. For a command that the caller
+    runs, each word is compared, and a last condition excludes further words.
     """
     args = dict(call.arguments)
     words = args.pop("argv") if asked_of(call).is_command else []

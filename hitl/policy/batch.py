@@ -1,4 +1,4 @@
-"""One row of a batch in, one answer out: what ``sayso policy eval`` does for each line."""
+"""Judges one row of a batch, as ``sayso policy eval`` does for each line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
-# What judges when a foreign document named its built-in fallback: every call is asked about.
+# The document for a row that names the built-in fallback of a foreign system: it asks about every call.
 _FALLBACK = '{"default_action": "approve", "rules": []}'
 
 
@@ -22,9 +22,9 @@ def _loaded(document: str) -> Policy:
 def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
 
-    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. A document that
-    must not load is ``refused``: nothing is allowed then, and ``problems`` says why. Arguments that are no object are
-    denied: a call cannot have them, and judging it without them would judge another one.
+    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the document is
+    invalid, the answer is a deny with ``refused`` set, and ``problems`` says why. A row whose arguments aren't an
+    object is denied: no call can have such arguments, and without them the policy would judge a different call.
     """
     document = row.get("policy")
     try:

@@ -1,8 +1,8 @@
-"""A document that starts from presets: its own rules first, then each preset's, in the order that it names them.
+"""Joins a document with the presets that it names: its own rules first, then each preset's rules in that order.
 
-Own ``forbid`` and ``risk_rules`` add to the preset's. An action that the document gives (``default_action``,
-``risk.<level>.action``) counts only where it is stricter than the preset's: whoever starts from a preset keeps what it
-closes. ``defaults`` and the timeouts of levels are the document's own, because a longer wait lets nothing pass.
+The document's ``forbid`` and ``risk_rules`` are added to the preset's. An action of the document (``default_action``,
+``risk.<level>.action``) counts only if it is stricter than the preset's, so the document can't open what the preset
+closes. The document's ``defaults`` and timeouts of levels replace the preset's, because a longer wait allows nothing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from hitl.records import replace
 
 
 def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
-    """The document together with the presets that it names; itself where it names none. ``parsed`` tells the lines.
+    """Join a document with the presets that it names; a document without presets is returned as it came.
+
+    ``parsed`` gives the line numbers for warnings.
 
     Raises:
-        PolicyInvalid: an id of the document is one of a preset's, too.
+        PolicyInvalid: a rule of the document has the same id as a rule of a preset.
     """
     named = own.content.get("preset") if isinstance(own.content, dict) else None
     if named is None:
@@ -68,7 +70,7 @@ def _lists(checked: Checked) -> tuple[tuple[Rule, ...], ...]:
 
 
 def _together(first: Checked, then: Checked) -> Checked:
-    """Both documents as one, the rules of the first before the other's."""
+    """Join two documents; the rules of the first come before the rules of the second."""
     stated = first.content.get("defaults", {})
     levels = {level: _level(level, first, then) for level in RISKS}
     return replace(
@@ -84,7 +86,7 @@ def _together(first: Checked, then: Checked) -> Checked:
 
 
 def _default(checked: Checked) -> Action | None:
-    """What a document says of calls that no rule is for; None where it leaves that to its preset."""
+    """Return the document's action for calls that match no rule; None if it leaves that to its preset."""
     return checked.default_action if "default_action" in checked.content else None
 
 
@@ -109,7 +111,10 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 
 
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules in their new places: ``path`` tells the place in the list, and unnamed ones get a name of their own."""
+    """Join two lists of rules. Rules of the second get a ``path`` with their new place.
+
+    A rule of the second list without an id also gets a name with its preset in front.
+    """
     placed = []
     for at, rule in enumerate(then, start=len(first)):
         head = rule.path.rpartition("/")[0]
@@ -119,7 +124,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
-    """Actions of the document that the preset is stricter about."""
+    """Warn of each action of the document that has no effect because the preset's is stricter."""
     found = []
     stated = _default(own)
     if stated is not None and ACTIONS.index(stated) < ACTIONS.index(_stricter(None, _default(preset))):

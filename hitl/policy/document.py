@@ -1,4 +1,4 @@
-"""What a document comes to once it is checked, in any dialect (``dialects``)."""
+"""The records of a checked document. All dialects (``dialects``) are read into them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hitl.policy.operators.base import Condition
 
 CONTENOX: Final = 3
 OURS: Final = 1
-#: What a tool is if the table of tools doesn't know it.
+#: The kind of a tool that the table of tools doesn't know.
 UNKNOWN: Final = "unknown"
 
 
@@ -41,11 +41,12 @@ When = All | AnyOf | Not | Condition
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it.
+    """A checked rule of any list.
 
-    ``harmless`` names arguments that an allow rule vouches for without looking at them.
-    ``literal`` names are compared letter by letter, and ``textual`` values by their text, as contenox does.
-    ``source``: the preset that it comes from; empty for a rule of the document itself.
+    ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``.
+    ``harmless`` names arguments that an allow rule accepts without looking at them.
+    ``literal``: tool names are compared letter by letter. ``textual``: values are compared by their text, as contenox
+    does. ``source`` is the preset that the rule comes from; empty for a rule of the document itself.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Rule:
 
     @property
     def called(self) -> str:
-        """The rule in words for people: its id, else where it is written."""
+        """The rule in words for people: its id, or the line where it is written."""
         if "id" in self.content and self.content["id"] == self.name:
             return f"the rule {self.name!r}"
         return f"the rule on line {self.line} of the {f'preset {self.source!r}' if self.source else 'policy'}"
@@ -79,7 +80,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a risk level asks for, as far as the document says."""
+    """The settings of a document for one risk level. A field that the document leaves out has its default."""
 
     action: Action | None = None
     timeout_s: int | None = None
@@ -88,7 +89,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A document that may be used, and what should be said about it."""
+    """A document that may be used, with its warnings."""
 
     dialect: int
     default_action: Action

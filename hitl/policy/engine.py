@@ -1,8 +1,8 @@
-"""The compiled policy: judging a call in microseconds, and saying how it came about.
+"""The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. Among them, conditions on one argument are indexed
-(``index``): a rule whose indexed condition says NO is not looked at. ``Policy.judge_slowly`` walks every rule; the two
-give the same verdict for every call.
+The rules that can apply to a tool are selected once and kept. Of these rules, ``index`` finds those whose indexed
+condition may hold; the others are not tried. ``Policy.judge_slowly`` tries every rule. Both methods give the same
+verdict for every call.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # of arguments, which a caller chooses
+_MAX_NAMES = 32  # kept outcomes for unseen arguments; the caller chooses the names, so there must be a limit
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
 
 def compile_when(when: When, use: ConditionUse) -> Test:
-    """A function of the call for a condition, a group or a negation."""
+    """Compile a condition, a group or a negation into a function that answers YES, NO or UNSURE for a call."""
     if isinstance(when, Condition):
         return OPERATORS[when.op].build(when, use)
     if isinstance(when, Not):
@@ -88,7 +88,7 @@ def _any(parts: Iterable[Test], scope: CallScope) -> int:
 
 
 class Outcome:
-    """What the rules came to; ``verdicts`` keeps it put into words, for each risk that it was met with."""
+    """The result of the rules for a call. ``verdicts`` caches the finished verdict for each risk assessment."""
 
     __slots__ = ("action", "reason", "rule", "unseen", "unsure", "verdicts")
 
@@ -105,7 +105,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A rule ready to be tried, with what comes of it if it holds and if it cannot be told."""
+    """A compiled rule.
+
+    ``at`` is its place in the list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is unsure.
+    ``level`` is the risk that it sets, ``raises`` the risk that it raises to. ``looks_at`` names the arguments that an
+    allow rule looks at (None: no limit). ``asked`` keeps the outcomes of ``asking``.
+    """
 
     rule: Rule
     at: int
@@ -119,7 +124,7 @@ class Compiled:
     asked: dict[str, Outcome] = field(default_factory=dict)
 
     def asking(self, name: str) -> Outcome:
-        """What comes of a call with an argument that the rule doesn't look at."""
+        """Return the outcome for a call with an argument that the rule doesn't look at: a person is asked."""
         found = self.asked.get(name)
         if found is None:
             if len(self.asked) >= _MAX_NAMES:
@@ -128,7 +133,7 @@ class Compiled:
         return found
 
     def unseen(self, scope: CallScope) -> str | None:
-        """An argument that this rule neither looked at nor may take as harmless; None if there is none."""
+        """Return an argument that this rule doesn't look at and that isn't known to be harmless, or None."""
         if self.looks_at is None or self.looks_at.issuperset(scope.args):
             return None
         names = scope.args.keys() - self.looks_at
@@ -155,17 +160,21 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
-#: A caller's command stands under both names.
+#: The keys of a command that the caller runs: the same words are in `argv` and in `command`.
 _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """The arguments that are looked at with those of a role: a command is judged in the folder that it runs in."""
+    """Return the arguments that a condition on a role also looks at: a command is judged in its working folder."""
     return known.folder if role == "command" else ()
 
 
 def _looked_at(rule: Rule) -> frozenset[str] | None:
-    """The arguments that an allow rule looks at; None if it is for the tool as a whole, or looks at all of them."""
+    """Return the arguments that an allow rule looks at.
+
+    None means that no argument makes the rule ask: the rule isn't an allow, is contenox's, looks at all arguments or
+    accepts all as harmless, or has neither a condition on an argument nor a kind.
+    """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
     found = {condition.key for condition in conditions(rule.when) if condition.key}
@@ -176,7 +185,7 @@ def _looked_at(rule: Rule) -> frozenset[str] | None:
 
 
 def conditions(when: When) -> Iterator[Condition]:
-    """Every condition of a rule, at any depth."""
+    """Yield every condition of a rule, at any depth."""
     if isinstance(when, Condition):
         yield when
     elif isinstance(when, Not):
@@ -204,7 +213,7 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _loosens(rule: Rule) -> bool:
-    """Whether a rule that holds lets more through: it allows, or sets a risk that may be lower."""
+    """Whether a rule allows more calls when it holds: it allows, or it sets a risk below high."""
     if rule.action is not None:
         return rule.action == "allow"
     return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
@@ -227,7 +236,10 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 
 
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
-    """Whether a rule is for tools such as this one. One that disputes its kind is held to the stricter reading."""
+    """Whether a rule's kinds include the kind of this tool.
+
+    A tool that disputes its kind matches only rules that tighten, for its listed kind and for unknown tools.
+    """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
     return _kind(call) in rule.kind
@@ -239,7 +251,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. Rules for any tool, if there are many, share one index, which all tools use."""
+    """The rules of one list. If many rules are for any tool, they are in one index that all tools share."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -251,13 +263,13 @@ class _Group:
         self._shared = Index(wide, plain_paths=plain_paths) if shares else None
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
-    def of(self, call: PolicyCall) -> Index | None:
-        """The index of the rules for this call's tool beside the shared ones; None if there are none."""
+    def of(self, call: PolicyCall) -> Index[Compiled] | None:
+        """Return the index of the rules for this call's tool that are not in the shared index, or None."""
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
-    def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
-        """The rules that may hold for a call, in order."""
+    def candidates(self, own: Index[Compiled] | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
+        """Return the rules that may hold for a call, in order."""
         narrow = () if own is None else own.candidates(args)
         if self._shared is None:
             return narrow
@@ -267,7 +279,7 @@ class _Group:
         return sorted((*wide, *narrow), key=_place)
 
     def applying(self, call: PolicyCall) -> list[Compiled]:
-        """Every rule that is for this call's tool, found by trying each."""
+        """Return every rule that is for this call's tool, without the index."""
         return [one for one in self.rules if _applies(one.rule, call)]
 
 
@@ -280,18 +292,21 @@ _place = attrgetter("at")
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What applies to one tool. ``quiet``: without a candidate, nothing about the call needs to be read."""
+    """The rules and the name's risk for one tool.
+
+    ``quiet``: if no rule is a candidate, the default action applies and no argument has to be read.
+    """
 
     named: risk.Named
-    forbid: Index | None
-    rules: Index | None
-    levels: Index | None
+    forbid: Index[Compiled] | None
+    rules: Index[Compiled] | None
+    levels: Index[Compiled] | None
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool
 
 
-#: A third value beside those of `is_command`: what applies to a tool that disputes its kind.
+#: The third part of a plan's key, beside the False and True of `is_command`: the tool disputes its kind.
 _DISPUTED: Final = 2
 
 
@@ -306,7 +321,7 @@ _SHELL_TOOLS = re.compile(
 
 
 class Policy:
-    """A document that was accepted, compiled. Judging changes nothing that a later verdict could depend on."""
+    """A checked and compiled document. Judging fills caches only, so no verdict depends on an earlier call."""
 
     def __init__(
         self,
@@ -337,15 +352,15 @@ class Policy:
         return _Group(compiled, plain_paths=self._surroundings.paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
-        """The same policy, judging paths and hosts also by what they are at the moment of the call."""
+        """Return the same policy with other ports: it also looks up links and host names when it judges a call."""
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """The same policy for calls whose working folder isn't on this machine: it looks into no folder."""
+        """Return the same policy for calls whose working folder isn't on this machine: it lists no folder."""
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
-        """What the paths of a call's command are judged with."""
+        """Return the judge of the paths that a call's command uses."""
         if self._by_text is None:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
@@ -356,7 +371,7 @@ class Policy:
     # --- judging
 
     def judge(self, call: PolicyCall) -> Verdict:
-        """The verdict on a call. Odd arguments raise nothing: what cannot be judged is denied as ``policy_error``."""
+        """Return the verdict on a call. If odd arguments can't be judged, the call is denied as ``policy_error``."""
         try:
             plan = self._plans.get((call.tools, call.tool, call.is_command or _disputes(call)))
             if plan is None:
@@ -375,7 +390,7 @@ class Policy:
             return self._failed(error)
 
     def judge_slowly(self, call: PolicyCall) -> Verdict:
-        """The verdict on a call, found by trying every rule in order: what ``judge`` is held to."""
+        """Return the verdict on a call by a trial of every rule in order. ``judge`` must give the same verdict."""
         try:
             scope = self._scope(call)
             groups = (self._forbid, self._rules, self._levels, self._raising)
@@ -420,7 +435,10 @@ class Policy:
         scope: CallScope,
         assessed: risk.Assessment,
     ) -> risk.Assessment:
-        """The assessment after the document's own risk rules: the first that sets a level, then all that raise it."""
+        """Apply the document's risk rules to an assessment: the first that sets a level, then all that raise it.
+
+        A rule that is unsure sets its level only if that raises the assessed one; an unsure raising rule still raises.
+        """
         for compiled in setting:
             answer = compiled.test(scope)
             if answer == YES or (answer == UNSURE and (compiled.level or 0) > assessed[0]):
@@ -436,6 +454,13 @@ class Policy:
         return rule.message or f"{rule.called} rates it {RISKS[compiled.level or compiled.raises or 0]}"
 
     def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: CallScope, level: int) -> Outcome:
+        """Return the outcome of a call: the first rule that holds decides, and a doubt can only make it stricter.
+
+        A deny or ask rule that answers UNSURE leaves a doubt. If an allow rule holds after that, a person is asked; a
+        deny or ask rule that holds still decides. An allow rule that is itself unsure is skipped. Without a doubt, an
+        allow rule that holds asks if the call has an argument that it didn't look at. If no rule holds, the default
+        action for the risk level decides, but a doubt turns a default of allow into asking.
+        """
         doubt: Outcome | None = None
         for compiled in forbid:
             answer = compiled.test(scope)
@@ -515,7 +540,7 @@ class Policy:
     # --- saying why
 
     def explain(self, call: PolicyCall) -> Explanation:
-        """The verdict with every rule up to the deciding one, whether it held, and why it did or did not."""
+        """Return the verdict with every rule up to the deciding one, its answer, and the reason for the answer."""
         scope = self._scope(call)
         levels = sorted((*self._levels.rules, *self._raising.rules), key=_written_at)
         tried = [*self._tried(levels, "risk_rules", scope), *self._tried(self._forbid.rules, "forbid", scope)]
@@ -540,7 +565,7 @@ class Policy:
         return found
 
     def lint(self) -> list[Problem]:
-        """What loads but is probably not meant: the document's warnings, and what ``lint.findings`` looks for."""
+        """Return the probable mistakes of the document: its warnings, and the findings of ``lint``."""
         found = [*self.checked.warnings, *findings(self.checked)]
         if self.checked.dialect == CONTENOX:
             found += impossible(self.checked)
@@ -548,7 +573,7 @@ class Policy:
 
 
 def _written_at(compiled: Compiled) -> int:
-    """Where in its list of the document a rule stands."""
+    """Return the place of a rule in its list of the document."""
     return int(compiled.rule.path.rpartition("/")[2])
 
 
@@ -570,7 +595,10 @@ def _shell_key(call: PolicyCall) -> str | None:
 
 
 def closing(checked: Checked, tool: str) -> Closed:
-    """What the rules of a document that deny or ask say of the paths of one tool."""
+    """Collect the path globs of the rules that deny or ask for one tool.
+
+    The result is ``untold`` if such a rule also tests the path in another way, such as a regular expression.
+    """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []
     untold = False
@@ -591,7 +619,7 @@ _PATH_KEYS = frozenset((ANYWHERE, "path", f"{ROLE}reads", f"{ROLE}writes"))
 
 
 def digest(content: Any) -> str:
-    """The SHA-256 of a document's content in one fixed form, whatever its format, layout and order of keys."""
+    """Return the SHA-256 of a document's content in one fixed form. Format, layout and key order don't change it."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -604,7 +632,7 @@ def load(
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:
-    """Read, check and compile a document; ``format`` is told from the text if not given.
+    """Read, check and compile a document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:
         PolicyInvalid: the document must not be used; ``problems`` lists everything wrong with it.

@@ -1,4 +1,4 @@
-"""A policy's own tests: calls and the verdicts that they should get.
+"""Tests of a policy: a file of calls and the verdicts that they should get.
 
 tests:
   - name: secrets stay closed
@@ -26,7 +26,7 @@ _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "requ
 
 @dataclass(frozen=True, slots=True)
 class ExpectationResult:
-    """One expectation: what differed (empty if it was met), and the verdict that was given."""
+    """The result of one expectation: the differences (empty if it was met), and the verdict."""
 
     name: str
     line: int
@@ -47,15 +47,15 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether there were expectations and all were met."""
+        """Whether the file has expectations and all of them were met."""
         return bool(self.results) and all(result.passed for result in self.results)
 
 
 def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") -> Report:
-    """Judge every call of a file (YAML or JSON) and compare.
+    """Judge every call of a file (YAML or JSON) and compare each verdict with the expected one.
 
     Raises:
-        PolicyInvalid: the file is not well formed; a misspelt key would test nothing.
+        PolicyInvalid: the file is not well formed or has an unknown key; a misspelt key would test nothing.
     """
     parsed = text.parse(doc, name=name)
     tests = (
@@ -103,7 +103,7 @@ def _call(call: Mapping[str, Any]) -> PolicyCall:
 
 
 def plain(value: Any) -> Any:
-    """A document's value as JSON would carry it: decimals as floats."""
+    """Return a document's value as JSON would carry it, with decimals as floats."""
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -2,8 +2,8 @@
 
 Path globs are those of contenox: ``*`` and ``?`` within one component, ``[...]`` classes with ranges and ``^``, a
 backslash for a literal, ``{a,b}`` alternatives (nested, with slashes), ``**`` for any number of components. Patterns
-are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component is read both as contenox
-does (a separator on both sides) and as "anything": ``Glob.readings`` keeps the two apart.
+are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component has two readings: contenox's (a
+separator on both sides) and "any text". ``Glob.sure`` uses the first, ``Glob.perhaps`` both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from posixpath import normpath
 
 MAX_ALTERNATIVES = 4096
-#: What makes a text a pattern.
+#: The characters that make a text a pattern.
 WILD = frozenset("*?[")
 _WILD = re.compile(r"[*?\[\\]")
 
@@ -31,16 +31,16 @@ def is_pattern(text: str) -> bool:
 
 
 def clean(path: str) -> str:
-    """The path without ``.``, ``..`` and doubled slashes, by its text alone (Go's ``path.Clean``)."""
+    """Return the path without ``.``, ``..`` and doubled slashes, from its text alone (as Go's ``path.Clean``)."""
     cleaned = normpath(path)
     return cleaned[1:] if cleaned.startswith("//") else cleaned
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """All alternatives of a pattern with ``{a,b}``.
+    """Return all alternatives of a pattern with ``{a,b}``.
 
     Raises:
-        BadGlob: unbalanced braces, or 4096 alternatives and more.
+        BadGlob: the braces are unbalanced, or there are 4096 alternatives or more.
     """
     found = [""]
     for part in _alternatives(pattern, 0)[0]:
@@ -51,7 +51,7 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
-    """The parts of a sequence, each with its alternatives, and where it ended."""
+    """Return the parts of a sequence, each as a list of its alternatives, and the place where the sequence ends."""
     parts: list[list[str]] = []
     literal = ""
     while at < len(text):
@@ -94,7 +94,7 @@ def _product(parts: list[list[str]]) -> list[str]:
 
 
 def _component(text: str) -> str:
-    """The regular expression of one component."""
+    """Return the regular expression for one component of a path."""
     out, at = "", 0
     while at < len(text):
         char = text[at]
@@ -132,7 +132,7 @@ def _class(text: str, at: int) -> tuple[str, int]:
 
 
 def _regex(pattern: str) -> str:
-    """The regular expression of one alternative, cleaned."""
+    """Return the regular expression for one alternative, after it is cleaned."""
     out = ""
     components = clean(pattern).split("/")
     for at, component in enumerate(components):
@@ -148,9 +148,9 @@ def _regex(pattern: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A path glob, checked. Its regular expressions are compiled when one of them is first asked for.
+    """A checked path glob. Each of its regular expressions is compiled on first use.
 
-    A policy of ours has 70 globs and one call needs few of them; compiling all took most of the time of loading it.
+    A preset has about 70 globs and one call needs few of them; to compile all took most of the time to load a policy.
     """
 
     text: str
@@ -158,17 +158,17 @@ class Glob:
     absolute: bool
     #: The alternatives without braces, cleaned; empty if a ``**`` is inside a component.
     alternatives: tuple[str, ...] = field(compare=False)
-    #: What the regular expressions are compiled from, by their names.
+    #: The sources of ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)
-    #: Matches what every reading of the pattern matches.
+    #: Matches the paths that every reading of the pattern matches.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: Matches what any reading matches: more than ``sure`` only if a ``**`` is inside a component.
+    #: Matches the paths that any reading matches: more than ``sure`` only if a ``**`` is inside a component.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: As ``perhaps``, in upper and lower case.
+    #: As ``perhaps``, but without regard to upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        """Compile a regular expression that was not asked for yet: Python calls this only while the slot is empty."""
+        """Compile a regular expression on first use. Python calls this method only while the slot is empty."""
         if name not in _COMPILED:
             raise AttributeError(name)
         source, flags = self.sources[_COMPILED.index(name)], re.DOTALL | (re.IGNORECASE if name == "folded" else 0)
@@ -178,10 +178,10 @@ class Glob:
 
     @classmethod
     def of(cls, pattern: str) -> Glob:
-        """Check a pattern.
+        """Check a pattern and return its glob.
 
         Raises:
-            BadGlob: malformed braces, classes or escapes, or too many alternatives.
+            BadGlob: braces, classes or escapes are malformed, or there are too many alternatives.
         """
         plain = expand_braces(pattern)
         split = [re.sub(r"(?<=[^/])\*\*|\*\*(?=[^/])", "/**/", one) if _embedded(one) else one for one in plain]
@@ -213,14 +213,14 @@ def _either(parts: list[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def glob(pattern: str) -> Glob:
-    """The checked pattern; see ``Glob.of``."""
+    """Return the checked pattern, from a cache. Raises BadGlob as ``Glob.of`` does."""
     return Glob.of(pattern)
 
 
 def meets(pattern: str, other: str) -> bool:
-    """Whether some path fits both patterns: ``pattern`` without ``**``, ``other`` one alternative of a glob.
+    """Whether some path matches both patterns: ``pattern`` without ``**``, ``other`` one alternative of a glob.
 
-    May say yes for two that share no path, never no for two that do. Case is left out of account.
+    It may return True for patterns that share no path, but never False for patterns that share one. Case is ignored.
     """
     return _meet(tuple(pattern.casefold().split("/")), tuple(other.casefold().split("/")))
 
@@ -237,7 +237,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Whether some name fits two patterns of one component; a class counts as any character."""
+    """Whether some name matches two patterns of one component. A class counts as any character."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -274,17 +274,17 @@ _CLASSED = re.compile(r"\[[^\]]*\]")
 
 @lru_cache(maxsize=4096)
 def name_pattern(text: str) -> re.Pattern[str]:
-    """The compiled pattern of a tool name, over the whole name and case-sensitive."""
+    """Return the compiled pattern of a tool name. It matches the whole name, and case matters."""
     return re.compile(translate(text), re.DOTALL)
 
 
-#: What stands in no tool's name: MCP takes letters, digits, ``_``, ``-``, ``.``, and hosts add ``/`` and ``:``.
+#: Characters that no tool's name has. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and ``:``.
 _NO_NAME = re.compile(r"[\s()|^$!\\,;\"'`<>&=%#{}\[\]]")
 _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
 class BadName(BadGlob):
-    """A tool name that no tool can have; ``suggestion`` says what to write instead."""
+    """A tool name that no tool can have. ``suggestion`` says how to write it instead."""
 
     def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(message)
@@ -292,10 +292,11 @@ class BadName(BadGlob):
 
 
 def check_name(text: str) -> None:
-    """Refuse a name, or a pattern of names, that no tool can have.
+    """Check a tool name or a pattern of tool names.
 
     Raises:
-        BadName: blanks, braces, marks of regular expressions, or a class that is not closed or runs backwards.
+        BadName: no tool can have the name: it has blanks, braces, marks of regular expressions, or a class that is
+            not closed or runs backwards.
     """
     if any(not char.isprintable() for char in text) or text != text.strip():
         raise BadName("has white space or control characters", f"write {' '.join(text.split())!r}")
@@ -330,7 +331,7 @@ def _check_class(inner: str, *, negated: bool) -> None:
 
 
 def prefixes(path: str) -> Iterator[str]:
-    """Every leading part of a cleaned path, whole components, itself last."""
+    """Yield every leading part of a cleaned path by whole components; the path itself comes last."""
     at = 0
     while (at := path.find("/", at + 1)) > 0:
         yield path[:at]
@@ -338,7 +339,7 @@ def prefixes(path: str) -> Iterator[str]:
 
 
 def literal_folder(alternative: str) -> str | None:
-    """The longest leading part of whole literal components; None if there is none."""
+    """Return the longest leading part that consists of whole literal components, or None."""
     wild = _WILD.search(alternative)
     if wild is None:
         return alternative

@@ -1,4 +1,4 @@
-"""What may be written in one place of a document: said once, for reading it and for the JSON Schema."""
+"""Describes the values that a document may hold in each place. Reading and the JSON Schema both use it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_YET: Final = {
 
 
 class Notes:
-    """Collects what is wrong with a document, and what should be said about it. Reads values of the simplest kinds."""
+    """Collects the problems and warnings of a document, and reads values of the simplest kinds."""
 
     def __init__(self, parsed: ParsedDocument) -> None:
         self.parsed = parsed
@@ -31,19 +31,19 @@ class Notes:
         self.warnings: list[Problem] = []
 
     def refuse(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Note why the document must not be used."""
+        """Add a problem: the document must not be used."""
         self.problems.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def warn(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Note what is probably not meant."""
+        """Add a warning of a probable mistake."""
         self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Note what a dialect either refuses or only warns of."""
+        """Add a finding that some dialects refuse and others only warn of; here it is a problem."""
         self.refuse(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
-        """Note each key that is not known in its place."""
+        """Add a finding for each key that is not known in its place."""
         names = tuple(known)
         for key in value:
             if key in NOT_YET:
@@ -54,7 +54,7 @@ class Notes:
     def record(
         self, value: Mapping[str, Any], path: str, fields: Mapping[str, EntryKind], required: Iterable[str] = ()
     ) -> dict[str, Any]:
-        """Read the keys that a value has, in the order of the table."""
+        """Read the fields that are present or required, in the order of the table ``fields``."""
         self.keys(value, path, fields)
         found: dict[str, Any] = {}
         for key, kind in fields.items():
@@ -68,7 +68,7 @@ class Notes:
         return found
 
     def choice(self, value: Any, path: str, options: tuple[Any, ...], fallback: Any) -> Any:
-        """One of several texts; the fallback if it is none of them."""
+        """Read one of several texts. Any other value is a problem, and the fallback is returned."""
         if value in options and isinstance(value, str):
             return value
         near = closest(value, options) if isinstance(value, str) else None
@@ -76,20 +76,20 @@ class Notes:
         return fallback
 
     def flag(self, value: Any, path: str) -> bool:
-        """A truth value."""
+        """Read true or false. Any other value is a problem, and False is returned."""
         if not isinstance(value, bool):
             self.refuse(path, "takes true or false")
         return value is True
 
     def text(self, value: Any, path: str) -> str | None:
-        """A text that says something."""
+        """Read a text that isn't blank. Any other value is a problem, and None is returned."""
         if not isinstance(value, str) or not value.strip():
             self.refuse(path, "takes a text")
             return None
         return value
 
     def seconds(self, value: Any, path: str, low: int, high: int) -> int | None:
-        """A whole number of seconds within bounds."""
+        """Read a whole number of seconds. A number out of bounds is a problem, and is still returned."""
         if not isinstance(value, int) or isinstance(value, bool):
             self.refuse(path, "takes a whole number of seconds")
             return None
@@ -98,7 +98,7 @@ class Notes:
         return value
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """The entries of a list that is not too long."""
+        """Read a list. Entries after the first MAX_ENTRIES are a problem, and are dropped."""
         if not isinstance(value, list):
             self.refuse(path, "takes a list")
             return []
@@ -109,15 +109,15 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class EntryKind:
-    """What may be written in one place: how it is read, and its JSON Schema."""
+    """A kind of value that a place in a document may hold: the function that reads it, and its JSON Schema."""
 
     read: Callable[[Any, Any, str], Any]
     schema: Mapping[str, Any]
-    #: The action of the rule that the key means something for; None: any.
+    #: The only rule action that the key has a meaning for; None for any action.
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:
-        """The same kind, for a key of rules with one action."""
+        """Return the same kind for a key that only rules with this action may have."""
         return replace(self, only=action)
 
 
@@ -126,18 +126,18 @@ FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
 def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
-    """One of several texts."""
+    """Return the kind of a value that is one of several texts."""
     return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 
 def seconds(low: int, high: int) -> EntryKind:
-    """A whole number of seconds within bounds."""
+    """Return the kind of a whole number of seconds within bounds."""
     schema = {"type": "integer", "minimum": low, "maximum": high}
     return EntryKind(lambda notes, *given: notes.seconds(*given, low, high), schema)
 
 
 def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
-    """A list of texts, at least one; ``blank`` ones may be among them or not."""
+    """Return the kind of a list with at least one text. ``blank``: whether a text may hold only blanks."""
 
     def read(notes: Notes, value: Any, path: str) -> tuple[str, ...] | None:
         found = notes.items(value, path)
@@ -150,7 +150,7 @@ def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
 
 
 def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> EntryKind:
-    """Keys and values, built into something by the names of the keys."""
+    """Return the kind of an object. Its fields are passed to ``build`` as keyword arguments."""
 
     def read(notes: Notes, value: Any, path: str) -> Any:
         if not isinstance(value, dict) or not (value or empty):
@@ -162,17 +162,17 @@ def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes:
 
 
 def some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """The schema of a list with at least one entry."""
+    """Return the schema of a list with at least one entry."""
     return {"type": "array", "items": entry, "minItems": 1, **more}
 
 
 def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """The schema of an entry or a list of them."""
+    """Return the schema of one entry, or of a list of such entries."""
     return {"anyOf": [entry, some(entry, **more)]}
 
 
 def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> dict[str, Any]:
-    """The schema of an object with these keys. A key for one action is refused beside the others."""
+    """Return the schema of an object with these keys. A key for one action is refused in rules with another action."""
     actions = {kind.only for kind in fields.values() if kind.only}
     schema = closed({key: kind.schema for key, kind in fields.items()}, required)
     if actions:
@@ -187,11 +187,11 @@ def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> 
 
 
 def closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    """The schema of an object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties, "additionalProperties": False, "required": list(required)}
 
 
 def closest(name: Any, known: Iterable[str]) -> str | None:
-    """A suggestion for a name that is not known, if one that is known looks like it."""
+    """Return a suggestion for an unknown name if a known name looks like it, else None."""
     near = get_close_matches(name.lower(), list(known), n=1) if isinstance(name, str) else []
     return f"did you mean {near[0]!r}?" if near else None

@@ -1,9 +1,9 @@
-"""Which host a URL names, and what kind of address that is.
+"""Finds the host that a URL names, and the classes of its address.
 
-A URL is read twice: as browsers do (WHATWG URL Standard, host parsing with IPv4 shorthands and UTS 46) and as RFC 3986
-divides it. Where the two see different hosts, schemes or ports the URL is *ambiguous*. Classes follow the IANA IPv4 and
-IPv6 Special-Purpose Address Registries, the multicast registries, RFC 6761 and RFC 8375 names, and the addresses at
-which cloud providers serve instance metadata.
+A URL is read twice: as browsers read it (WHATWG URL Standard, host parsing with IPv4 shorthands and UTS 46) and as RFC
+3986 divides it. If the two find different hosts, schemes or ports, the URL is *ambiguous*. The classes follow the IANA
+IPv4 and IPv6 Special-Purpose Address Registries, the multicast registries, the names of RFC 6761 and RFC 8375, and the
+addresses at which cloud providers serve instance metadata.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _INTERNAL = (
 
 _V4_NETWORKS = tuple((IPv4Network(net), name) for net, name in _V4)
 _V6_NETWORKS = tuple((IPv6Network(net), name) for net, name in _V6)
-_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # where an IPv6 address carries an IPv4 one, and from which bit up
+_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks with an IPv4 address inside, and its lowest bit
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("::ffff:0:0:0/96"), 0),
     (IPv6Network("::/96"), 0),
@@ -116,10 +116,11 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """What a URL names: scheme, host (lower case, without the root dot; an address in its usual form) and port.
+    """The parts of a URL: scheme, host and port.
 
-    ``sure`` is false where parsers differ or the text is not a full URL (``bare``: a host, or a scheme-relative URL, on
-    which they agree). ``userinfo``: there is user information, which misleads people. ``host``: None if there is none.
+    ``host`` is in lower case and without the root dot, an address in its usual form; None if the URL names no host.
+    ``sure`` is False if parsers differ or the text is not a full URL. ``bare``: the text is a host or a scheme-relative
+    URL on which parsers agree. ``userinfo``: user information comes before the host, which misleads people.
     """
 
     scheme: str
@@ -131,7 +132,7 @@ class Url:
 
     @property
     def address(self) -> Address | None:
-        """The address, if the host is one."""
+        """The address if the host is an IP address, else None."""
         return _address(self.host) if self.host is not None else None
 
 
@@ -141,7 +142,7 @@ class _Unreadable(ValueError):
 
 @lru_cache(maxsize=512)
 def read_url(text: str) -> Url:
-    """Read a URL, a scheme-relative one, or a bare host; never raises."""
+    """Read a URL, a scheme-relative URL, or a bare host. Never raises."""
     plain = _PLAIN(text)
     if plain is not None and len(plain.group(2)) <= _MAX_HOST and "xn--" not in plain.group(2):
         scheme, host, port = plain.groups()
@@ -186,7 +187,7 @@ def _read_slowly(text: str) -> Url:
 
 
 def _is_name(host: str | None) -> bool:
-    """Whether a host is an address, or a name that a resolver takes (RFC 1123, section 2.1; underscores as well)."""
+    """Whether a host is an address, or a name that a resolver accepts (RFC 1123, section 2.1; underscores as well)."""
     if host is None or _address(host) is not None:
         return True
     return len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))
@@ -246,7 +247,7 @@ def _rfc3986(text: str) -> Url:
 
 
 def _host(text: str) -> str:
-    """The host as the URL Standard parses it: IPv6 in brackets, IPv4 in any of its spellings, or a domain."""
+    """Parse a host as the URL Standard does: IPv6 in brackets, IPv4 in any of its spellings, or a domain."""
     if text.startswith("["):
         return str(_ipv6(text[1:-1]))
     domain = _ascii(unquote_to_bytes(text).decode("utf-8"))
@@ -307,7 +308,7 @@ def _address(host: str) -> Address | None:
 
 @lru_cache(maxsize=1024)
 def address_classes(address: Address) -> frozenset[str]:
-    """The classes of an address, with those of every IPv4 address that it carries (mapped, NAT64, 6to4, Teredo)."""
+    """Return the classes of an address and of every IPv4 address that it carries (mapped, NAT64, 6to4, Teredo)."""
     found = {"metadata"} if address in _METADATA else set()
     if isinstance(address, IPv4Address):
         found.update(name for network, name in _V4_NETWORKS if address in network)
@@ -321,7 +322,7 @@ def address_classes(address: Address) -> frozenset[str]:
 
 
 def carried(address: Address) -> list[IPv4Address]:
-    """Every IPv4 address that an IPv6 one carries (RFC 4291, 6052, 3056 and 4380)."""
+    """Return every IPv4 address that an IPv6 address carries (RFC 4291, 6052, 3056 and 4380)."""
     if isinstance(address, IPv4Address):
         return []
     inner = [
@@ -335,7 +336,7 @@ def carried(address: Address) -> list[IPv4Address]:
 
 
 def name_classes(host: str) -> frozenset[str]:
-    """The classes that a name itself has; empty for an ordinary public name."""
+    """Return the classes of a host name itself; empty for an ordinary public name."""
     found = {"metadata"} if host in _METADATA_NAMES else set()
     if any(host == name or host.endswith("." + name) for name in _INTERNAL) or host in _METADATA_NAMES:
         found.add("internal_name")
@@ -345,7 +346,7 @@ def name_classes(host: str) -> frozenset[str]:
 
 
 def url_classes(url: Url, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Every class that applies to the URL as written and to the addresses its host was resolved to."""
+    """Return every class that applies to the URL as written and to the addresses that its host was resolved to."""
     found = set() if url.sure else {"ambiguous"}
     if url.scheme not in ("http", "https", ""):
         found.add("not_http")
@@ -368,10 +369,10 @@ class HostList:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> HostList:
-        """Compile entries.
+        """Compile entries; blank entries are skipped.
 
         Raises:
-            ValueError: an entry is no host, wildcard, address or network; the message names it.
+            ValueError: an entry is not a host, wildcard, address or network; the message names the entry.
         """
         names: set[str] = set()
         suffixes: list[str] = []
@@ -393,12 +394,12 @@ class HostList:
         return address is not None and any(address in network for network in self.networks)
 
     def mentioned(self, text: str) -> bool:
-        """Whether a text that names no host holds a listed name, as in ``git@host:path``."""
+        """Whether a listed name is in a text that isn't a URL with a host, such as ``git@host:path``."""
         folded = unquote(text).casefold()
         return any(name.lstrip(".") in folded for name in (*self.names, *self.suffixes))
 
     def covers(self, host: str) -> bool:
-        """Whether the host or a domain above it is listed, by name or by wildcard."""
+        """Whether the host, a domain above it, or an IPv4 address that it carries is listed."""
         if self.exactly(host) or any(host.endswith(suffix) for suffix in self.suffixes):
             return True
         address = _address(host)

@@ -1,8 +1,9 @@
-"""Finding the rules of a list that may hold for a call without trying each one.
+"""Finds the rules of a list that may hold for a call, without a trial of each rule.
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
-literal folder or name, regular expressions in one set per argument. Whatever is not plain (a list for a text, a path
-with two readings) makes every rule filed under that argument a candidate: the index may name too many, never too few.
+literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
+a path with two readings), every rule filed under that argument is a candidate. The index may return too many rules,
+but never too few.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from hitl.policy import values
 from hitl.policy.globs import literal_folder
@@ -24,11 +25,10 @@ from hitl.policy.paths import PLAIN, plain_path
 
 if TYPE_CHECKING:
     from hitl.policy.document import Rule
-    from hitl.policy.engine import Compiled
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # rules that are tried sooner than looked up
+SMALL: Final = 4  # to try so few rules is faster than to look them up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # beyond this length RE2 is as quick
@@ -36,12 +36,23 @@ _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
-class Index:
-    """The rules of one list that apply to one tool, in order, and how to find those that may hold."""
+class HasRule(Protocol):
+    """A rule in any form, with the rule as it was written."""
+
+    @property
+    def rule(self) -> Rule:
+        """Return the rule as it was written."""
+
+
+R = TypeVar("R", bound=HasRule)
+
+
+class Index(Generic[R]):
+    """The rules of one list that apply to one tool, in order, with a fast search for those that may hold."""
 
     __slots__ = ("_always", "_finders", "rules")
 
-    def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
+    def __init__(self, rules: Sequence[R], *, plain_paths: bool) -> None:
         self.rules = tuple(rules)
         self._finders: tuple[tuple[str, Finder, _Argument], ...] = ()
         self._always: list[int] = []
@@ -56,8 +67,8 @@ class Index:
                 self._always.append(at)
         self._finders = tuple((key, one.finder(), one) for key, one in arguments.items() if one.every)
 
-    def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
-        """The rules that may hold, in order."""
+    def candidates(self, args: Mapping[str, Any]) -> Sequence[R]:
+        """Return the rules that may hold for these arguments, in order."""
         if not self._finders:
             return self.rules
         found: list[int] = []
@@ -80,8 +91,8 @@ class Index:
         return [rules[at] for at in sorted(set(found))] if len(found) > 1 else (rules[found[0]],)
 
 
-def _gate(compiled: Compiled, *, plain_paths: bool) -> Condition | None:
-    """The condition that a rule is filed under: one that must hold, on an argument named plainly."""
+def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
+    """Return the condition that a rule is filed under, or None: it must hold, and its key is an argument's name."""
     gates = (
         part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)
     )
@@ -97,9 +108,10 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 
 
 class _Thresholds:
-    """Rules of one bound on one argument: the limits in order, and the first rule that holds beyond each.
+    """Rules with a lower (or an upper) bound on one argument: the limits in order, and the first rule up to each limit.
 
-    ``sign`` is -1 for upper bounds, whose values and limits change signs. Below the ``least`` limit no rule holds.
+    ``sign`` is -1 for upper bounds: values and limits change signs, so that they become lower bounds. Below the
+    ``least`` limit no rule holds.
     """
 
     __slots__ = ("_first", "_limits", "_places", "least", "sign")
@@ -113,7 +125,7 @@ class _Thresholds:
         self.least = self._limits[0]
 
     def find(self, value: int | Decimal, found: list[int]) -> None:
-        """Add the first rule whose limit lies below the value, and all whose limit it meets."""
+        """Add the first rule whose limit is below the value, and every rule whose limit equals the value."""
         signed = value * self.sign
         limits = self._limits
         below = bisect_left(limits, signed)
@@ -127,8 +139,9 @@ class _Thresholds:
 class _Argument:
     """The rules filed under one argument.
 
-    ``absent`` rules can't be told where the argument is missing. Only the first that has no other condition is needed,
-    and those before it: one doubt is as good as many. ``doubted`` is the place of that first rule.
+    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. The first of them without another
+    condition certainly leaves a doubt; ``doubted`` is its place. Later rules are left out of ``absent``, because a
+    second doubt changes nothing.
     """
 
     __slots__ = (
@@ -164,7 +177,7 @@ class _Argument:
             self.every.append(at)
             if rule.action in ("deny", "approve") and self.doubted == _NEVER:
                 self.absent.append(at)
-                if whole and not (rule.textual and gate.op == "eq"):  # which an absent argument is not
+                if whole and not (rule.textual and gate.op == "eq"):  # an absent argument isn't equal: no doubt
                     self.doubted = at
         return filed
 
@@ -225,7 +238,11 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 
 
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
-    """``odd`` rules compare with a number or a truth value, which a text may be in many spellings."""
+    """Return a finder for texts.
+
+    ``odd`` rules compare with a number, true, false or null. A text may spell such a value in many ways, so they are
+    candidates for every text.
+    """
     most = longest_alike(texts)
 
     def find(value: Any, found: list[int]) -> None:
@@ -267,7 +284,7 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """A quick match of plain paths below none of these top folders; None where they are too many for it."""
+    """Return a quick match for plain paths outside all of these top folders; None if there are too many folders."""
     if len(tops) > _MAX_TOPS:
         return None
     closed = "|".join(map(re.escape, tops))
@@ -305,7 +322,7 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 
 
 def _place(alternative: str) -> tuple[bool, str] | None:
-    """Where a glob is filed: under a folder, or (True) under a file name; None if it has neither in full."""
+    """Return the place to file a glob: (False, folder) or (True, file name); None if it has no literal one."""
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:
         return False, folder.casefold()

@@ -1,9 +1,9 @@
-"""Rules that cannot mean what they say.
+"""Finds rules that can never fire, and rules that are probably mistakes.
 
-A rule never fires if an earlier one of its list covers its tools and asks no more than it does, or if its own
-conditions contradict each other: such a document is refused. Of the rest, ``findings`` tells what is probably not
-meant: allows before denies, allows that a deny can't be told for, groups that look like tools, keys that look like
-paths.
+A rule never fires if an earlier rule of its list applies to the same tools under no further conditions, or if its own
+conditions contradict each other. A document with such a rule is refused. ``findings`` warns of probable mistakes:
+allows before denies, allows for calls that leave an earlier deny in doubt, groups that look like tools, and keys that
+look like paths.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hitl.policy.tables.tools import shape
 
 
 def impossible(checked: Checked) -> list[Problem]:
-    """Every rule that can never fire."""
+    """Return a problem for every rule that can never fire."""
     found: list[Problem] = []
     for rules in (
         checked.forbid,
@@ -48,14 +48,14 @@ def impossible(checked: Checked) -> list[Problem]:
 
 
 def findings(checked: Checked) -> list[Problem]:
-    """What loads and is probably not meant."""
+    """Return a warning for each probable mistake in a document that loads."""
     return [*_before_denies(checked), *_not_told(checked), *_groups(checked), *_keys(checked)]
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Allows that come before denies whose calls they may let pass.
+    """Warn of an allow before a deny if it may allow calls that the deny is for.
 
-    An own allow with conditions before a deny of the preset is meant: that is what own rules are for.
+    The document's own allow with conditions before a preset's deny is no mistake: own rules are exceptions to presets.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):
@@ -81,7 +81,10 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 
 
 def _not_told(checked: Checked) -> list[Problem]:
-    """Allows behind a deny on an argument that they don't need: without that argument the call is asked about."""
+    """Warn of an allow after a deny that looks at an argument that the allow doesn't need.
+
+    A call without that argument leaves the deny in doubt, so a person is asked.
+    """
     found: list[Problem] = []
     denies = [(rule, _compared(rule.when)) for rule in checked.forbid]
     for rule in checked.rules:
@@ -102,7 +105,7 @@ def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
 
 
 def _compared(when: When) -> list[str]:
-    """The arguments without which a condition can't be told."""
+    """Return the arguments without which a condition answers UNSURE."""
     if isinstance(when, Condition):
         told = when.key in ("", ANYWHERE) or when.key.startswith(ROLE) or when.op in ("exists", "annotation")
         return [] if told else [when.key]
@@ -122,7 +125,7 @@ _TOOLS = names("bash zsh powershell read write edit grep glob ls cat rm")
 
 
 def _groups(checked: Checked) -> list[Problem]:
-    """Rules whose ``tools``, the group, look like the name of one tool."""
+    """Warn of rules whose ``tools``, the name of a group, looks like the name of one tool."""
     used = {name for rule in _own(checked) for name in rule.tool}
     found: list[Problem] = []
     for rule in _own(checked):
@@ -141,7 +144,7 @@ def _begins_with_verb(name: str) -> bool:
 
 
 def _keys(checked: Checked) -> list[Problem]:
-    """Conditions whose key is written as a path with dots, which is one argument's name here."""
+    """Warn of conditions whose key is a path with dots: here such a key is the name of one argument."""
     found: list[Problem] = []
     for rule in _own(checked):
         for key in _compared(rule.when):
@@ -156,7 +159,7 @@ def _keys(checked: Checked) -> list[Problem]:
 
 
 def _own(checked: Checked) -> list[Rule]:
-    """The rules of the document itself."""
+    """Return the rules of the document itself, without those of its presets."""
     return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 
@@ -165,7 +168,7 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
-    """Each rule of a list that is for no call which one before it isn't for, with that one."""
+    """Return pairs of a rule and an earlier rule that applies to every call of the later rule."""
     found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:
@@ -177,7 +180,10 @@ def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
 
 
 class _Earlier:
-    """Rules filed under one of their conditions: only those that ask no more than a later rule can cover it."""
+    """The rules seen so far, each filed under one of its conditions.
+
+    A rule covers a later rule only if the later rule has all its conditions, so only these places are searched.
+    """
 
     def __init__(self) -> None:
         self._filed: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
@@ -216,7 +222,7 @@ def _shown(value: Any) -> Any:
 
 
 def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Whether every name that ``narrow`` means is meant by ``wide``."""
+    """Whether ``wide`` matches every name that ``narrow`` matches."""
     if not wide:
         return True
     return bool(narrow) and all(any(_name_covers(one, other) for one in wide) for other in narrow)
@@ -234,7 +240,7 @@ def _name_covers(wide: str, narrow: str) -> bool:
 
 
 def _kinds(rule: Rule) -> set[str]:
-    """The kinds of tools that a rule is for; none if any may be."""
+    """Return the kinds of tools that a rule is for; an empty set for a rule that may be for any kind."""
     if rule.kind or not rule.tool or any(globs.is_pattern(name) for name in rule.tool):
         return set(rule.kind)
     shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)
@@ -242,7 +248,7 @@ def _kinds(rule: Rule) -> set[str]:
 
 
 def _overlap(allow: Rule, deny: Rule) -> bool:
-    """Whether the two may apply to one call, as far as kinds, names and equalities tell."""
+    """Whether both rules may apply to the same call, judged by kinds, names, equalities and bounds."""
     kinds = _kinds(allow), _kinds(deny)
     if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         return False
@@ -257,7 +263,7 @@ def _meet(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _contradiction(when: All) -> str | None:
-    """Why conditions that must all hold cannot; None if they may."""
+    """Return why these conditions can't all hold, or None if they can."""
     by_key: dict[str, list[Condition]] = {}
     for part in when.parts:
         if isinstance(part, Condition) and part.key and part.key != "*":

@@ -1,6 +1,6 @@
-"""The records of the policy: what is judged, what comes of it, and what can be wrong with a document.
+"""The records of the policy: the call that is judged, the verdict and its explanation, and problems of a document.
 
-PolicyInvalid   a document that must not be used; carries every Problem found
+PolicyInvalid   raised for a document that must not be used; carries every Problem found
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A verdict with every rule that was tried, in order, and how the risk was found."""
+    """A verdict, and every rule that was tried in order; the risk rules come first."""
 
     verdict: Verdict
     tried: tuple[Tried, ...]
@@ -43,7 +43,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with a document: line (from 1, 0 if unknown), path in the document, what, and what to do."""
+    """A problem of a document: its line (from 1; 0 if unknown), its path in the document, a message, and a remedy."""
 
     line: int
     path: str
@@ -56,7 +56,7 @@ class Problem:
 
 
 class PolicyInvalid(ValueError):
-    """The document must not be used. ``problems`` says everything that is wrong with it."""
+    """The document must not be used. ``problems`` lists everything that is wrong with it."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(f"{name}: {problem}" for problem in problems))

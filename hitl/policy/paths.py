@@ -1,8 +1,9 @@
-"""Which files a path argument may mean, and whether a glob covers them.
+"""Finds the files that a path argument may mean, and judges whether a glob covers them.
 
-A path is judged as written and as it resolves (working folder, ``..``, symbolic links, case). To tighten, any reading
-is enough; to loosen, every one must agree, and nothing in the path may be read in two ways (``~``, ``%2e``, wildcards).
-A hard link has no other name to see: it is judged by the name given.
+A path is judged as written and as it resolves (working folder, ``..``, symbolic links, case). Each name that it may
+mean is a *reading*. For a rule that tightens (denies or asks), one covered reading is enough. For a rule that loosens
+(allows), every reading must be covered, and nothing in the path may have two meanings (``~``, ``%2e``, wildcards).
+A hard link doesn't show the other names of its file, so it is judged by the name given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 if TYPE_CHECKING:
     from hitl.policy.ports import Paths
 
-# A path that has one reading only.
+# Matches a path that has only one reading.
 PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*+)++"
 plain_path = re.compile(PLAIN, re.ASCII).fullmatch
 
@@ -34,7 +35,10 @@ _DOTS = re.compile(r"(?:^|/)\.{1,2}(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The names a path may mean: ``exact`` ones each hold, ``loose`` ones might. ``certain``: nothing is ambiguous."""
+    """The names that a path may mean: ``exact`` names certainly, ``loose`` names in some programs only.
+
+    ``certain`` says that nothing in the path is ambiguous.
+    """
 
     exact: tuple[str, ...]
     loose: tuple[str, ...]
@@ -43,7 +47,7 @@ class Readings:
 
 @lru_cache(maxsize=1024)
 def read_path(text: str, cwd: str | None) -> Readings:
-    """The readings of a path by its text and the working folder alone."""
+    """Return the readings of a path from its text and the working folder, without a look at the file system."""
     unwrapped = _file_url(text)
     base = clean(unwrapped)
     exact = [base]
@@ -67,7 +71,7 @@ def _file_url(text: str) -> str:
 
 
 def _loose(text: str) -> set[str]:
-    """Other spellings that some program would take for the same file."""
+    """Return other spellings of the path that some programs take for the same file."""
     plain = re.sub(r"[\x00-\x1f\x7f\u200b-\u200f\ufeff]", "", text)
     forms = {
         plain.strip(),
@@ -84,7 +88,7 @@ def _loose(text: str) -> set[str]:
 
 
 class PathScope:
-    """The working folder and file system that a call's paths are judged in."""
+    """The working folder and the file system with which the paths of one call are judged."""
 
     __slots__ = ("_found", "cwd", "paths")
 
@@ -94,7 +98,7 @@ class PathScope:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def tightens(self, glob: Glob, text: str) -> int:
-        """YES if any exact reading is covered, UNSURE if only a doubtful one is."""
+        """Judge a path for a rule that tightens: YES if the glob covers an exact reading, UNSURE if a doubtful one."""
         folded = self._folds(text)
         pattern = glob.folded if folded else glob.perhaps
         if plain_path(text) and self.paths is None:
@@ -109,14 +113,17 @@ class PathScope:
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
 
     def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
-        """Whether a path certainly has no name that a quick test tells; False if that takes a slower look."""
+        """Return True if ``relevant`` certainly rejects every name of a path; False if a slower look is needed."""
         readings = read_path(text, self.cwd)
         if not readings.certain or "{" in text or not text.isascii():
             return False
         return not any(map(relevant, (*readings.exact, *readings.loose, *self._resolved(text))))
 
     def loosens(self, glob: Glob, text: str) -> int:
-        """YES if every reading is covered and none is doubtful; UNSURE if some are."""
+        """Judge a path for a rule that loosens: YES if the glob covers every reading and nothing is doubtful.
+
+        UNSURE if it covers only some readings, or if the path is ambiguous or doesn't resolve; else NO.
+        """
         readings = read_path(text, self.cwd)
         absolute = readings.exact[:1]
         names = (*absolute, *self._resolved(text))
@@ -126,14 +133,14 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """The names that a path has, those that it might have, and whether there are certainly no others."""
+        """Return the names of a path, the names that it might have, and whether there are certainly no others."""
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
         told = text.startswith("/") or self.cwd is not None or ".." not in text
         return names, readings.loose, readings.certain and told and not self._unresolved(text)
 
     def _within(self, glob: Glob, name: str) -> bool:
-        """Whether a name is covered, and not by a wildcard that would have to stand for ``..``."""
+        """Whether the glob covers a name for certain; a wildcard never matches a leading ``..``."""
         if name.startswith("..") and name[2:3] in ("", "/") and not glob.text.startswith(".."):
             return False
         if name.startswith("/") and not glob.absolute:
@@ -141,7 +148,7 @@ class PathScope:
         return glob.sure.fullmatch(name) is not None
 
     def _relative(self, glob: Glob, name: str) -> int:
-        """A relative pattern is meant from the working folder."""
+        """YES if a relative glob, read from the working folder, covers an absolute name."""
         if glob.absolute or self.cwd is None or not name.startswith("/"):
             return NO
         folder = clean(self.cwd).rstrip("/") + "/"
@@ -149,7 +156,7 @@ class PathScope:
         return YES if inner is not None and glob.perhaps.fullmatch(inner) else NO
 
     def _wild(self, glob: Glob, text: str) -> bool:
-        """Whether a path with wildcards of its own could name what the glob covers."""
+        """Whether a path that holds wildcards itself could name a file that the glob covers."""
         if not re.search(r"[*?\[{]", text):
             return False
         names = {one.rpartition("/")[2] for one in glob.alternatives}
@@ -159,7 +166,7 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Where the file system says that the path leads; asked once for each path of a call."""
+        """Return the name that the file system resolves the path to, if any; asked once for each path of a call."""
         if self.paths is None:
             return ()
         if text not in self._found:
@@ -175,12 +182,12 @@ _VARIABLE = re.compile(r"^~[^/]*|\$\{?\w+\}?|%\w+%")
 
 
 def _expanded(glob: Glob, text: str) -> bool:
-    """Whether a path that begins with ``~`` or holds a variable could lead into what the glob covers."""
+    """Whether a path that begins with ``~`` or holds a variable could name a file that the glob covers."""
     variables = list(_VARIABLE.finditer(text))
     if not variables:
         return False
     rest = text[variables[-1].end() :]
-    home = text.startswith("~") and len(variables) == 1  # a home folder lies in nothing that a glob closes
+    home = text.startswith("~") and len(variables) == 1  # a home folder lies in no folder that a glob closes
     folders = {folder for one in glob.alternatives for folder in ("", *prefixes(one)) if "*" not in folder}
     return any(
         glob.folded.fullmatch(clean(folder + rest)) is not None

@@ -1,4 +1,4 @@
-"""What the policy asks of the world: where a path leads, where a name resolves to, where documents come from."""
+"""The protocols through which the policy asks where a path leads, which addresses a host has, and for documents."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ class Document:
     text: str
     #: `yaml` or `json`.
     format: str
-    #: Whether it is part of the program, so that nobody writes it while the program runs.
+    #: Whether the document is part of the program, so that it can't change while the program runs.
     fixed: bool = False
 
 
 class DocumentSource(Protocol):
-    """Where named policies are kept. Each tenant has its own; the tenant of an installation with one is ``""``."""
+    """A store of named policies. Each tenant has its own; an installation with a single tenant names it ``""``."""
 
     def names(self) -> list[str]:
         """Return the names of the documents that every tenant may read."""
 
     def read(self, tenant: str, name: str) -> Document:
-        """Return the tenant's document of that name, as it is now.
+        """Return the current text of the tenant's document with that name; never another tenant's document.
 
-        Raises LookupError if there is none or a name is not one, with the reason for people as its argument, and
-        PermissionError if others could write it. It never gives another tenant's document.
+        Raises:
+            LookupError: there is no such document, or a name is malformed; the argument is a reason for people.
+            PermissionError: other users could write the document.
         """
 
 
 def check_names(tenant: str, name: str) -> None:
-    """Raise LookupError if the name of a tenant or of a policy could lead anywhere else."""
+    """Raise LookupError if the name of a tenant or of a policy could lead out of its folder."""
     if _is_name(name) is None:
         raise LookupError(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")
     if tenant and _is_name(tenant) is None:

@@ -1,8 +1,8 @@
-"""How much harm a call could do, when no rule says: from the tool's name, its arguments and its MCP hints.
+"""Assesses the harm that a call could do if no rule rates it: by the tool's name, its arguments and its MCP hints.
 
 A name is read as words (``budget_transfer`` is budget and transfer; it does not hold "get"). A word counts only as a
-whole verb. What is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the level, but
-that an argument named like ``action`` may bring an unknown tool down to ``medium``.
+whole verb. A tool that is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the
+level, with one exception: an argument named like ``action`` may lower an unknown tool to ``medium``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _LOW_VERBS = names(
     "filter aggregate rank score measure audit trace profile resolve decode tokenize embed rerank "
     "screenshot"
 )
-_NOUNS = frozenset(  # verbs that end a name as nouns: get_run, list_order, read_message
+_NOUNS = frozenset(  # verbs that are nouns at the end of a name: get_run, list_order, read_message
     [
         "update",
         "run",
@@ -176,14 +176,14 @@ _METHODS = {
     "delete": HIGH,
 }
 
-#: Options of `rm` (POSIX.1-2024, and GNU's long names), which may stand apart and in any order.
+#: Options of `rm` (POSIX.1-2024, and GNU's long names). They may come as separate words and in any order.
 _FLAGS = r"(?:-\S+\s+)*"
 _RECURSE = r"(?:-\w*[rR]\w*|--recursive)"
 _FORCE = r"(?:-\w*f\w*|--force)"
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+")
 _SEGMENT = re.compile(r"__|[./:]")
 
-#: What destroys infrastructure, cloud resources, or stored data.
+#: Commands that destroy infrastructure, cloud resources, or stored data.
 _LOST: Final = (
     r"(?:^|[\s;&|(/])(?:terraform|tofu|terragrunt|pulumi|cdk|sam|serverless|eksctl|vagrant)\s+(?:\S+\s+)*?"
     r"(?:destroy|delete|remove)\b"
@@ -226,16 +226,16 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
-#: How the paths that `_SYSTEM` matches begin, drives aside.
+#: The first four characters of every path that `_SYSTEM` matches, except paths with a drive.
 _ROOTS = frozenset(("/etc", "/boo", "/usr", "/bin", "/sbi", "/lib", "/sys", "/pro", "/roo", "/var", "/dev"))
 _COMMANDS = names("command cmd")
-#: Values in one argument that are looked at; one with more is at least high.
+#: The number of values in one argument that are looked at. An argument with more values is at least high.
 _MOST_VALUES = 2_000
-#: Longer arguments are read up to here.
+#: Characters. A longer argument is read up to this length.
 _MOST_READ = 100_000
-_STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
-#: Each pattern of what is lost beyond this machine holds one of these. All begin with a letter, not with `\b`: a search
-#: for one of a few letters takes half the time.
+_STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
+#: Every text that `_LOST` matches holds one of these. Each begins with a letter, not with `\b`: a search for a few
+#: first letters takes half the time.
 _loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
@@ -243,18 +243,18 @@ _NAMES = ("low", "medium", "high", "critical")
 
 
 def level_name(level: int) -> str:
-    """The name of a level."""
+    """Return the name of a level."""
     return _NAMES[level]
 
 
 def tokens(name: str) -> tuple[str, ...]:
-    """The words of a tool name, lower case: at underscores, dots, digits and capital letters."""
+    """Split a tool name into lower-case words, at underscores, dots, digits and capital letters."""
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
 @lru_cache(maxsize=4096)
 def assess_name(tool: str) -> tuple[int, str, bool]:
-    """Level and reason from a tool's name alone, and whether its verb was understood."""
+    """Return level and reason from a tool's name alone, and whether a word of the name was understood."""
     last = _SEGMENT.split(tool)[-1]
     found = _assess_words(tokens(last))
     if not found[2] and last != tool:
@@ -290,7 +290,7 @@ def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
-    """Whether the last word of a name that begins with a reading verb is an act of its own (``list_delete``)."""
+    """Whether the last word of a name that begins with a reading verb is a verb that acts (``list_delete``)."""
     return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
 
 
@@ -310,7 +310,7 @@ def _verb(word: str) -> int | None:
     return MEDIUM if word in _MEDIUM_VERBS else LOW if word in _LOW_VERBS else None
 
 
-#: What a tool that the tables know does, if its arguments say nothing worse.
+#: Level and reason for each kind of tool in the tables, if the arguments show nothing worse.
 _KINDS: Final[Mapping[str, tuple[int, str]]] = {
     **dict.fromkeys(("read", "list", "search", "get", "web_search", "note"), (LOW, "it only reads")),
     **dict.fromkeys(("write", "edit", "mkdir", "copy", "move"), (MEDIUM, "it changes files")),
@@ -321,7 +321,7 @@ _EFFECTS: Final[Mapping[str, int]] = {
     "read": LOW, "query": LOW, "write": MEDIUM, "build": MEDIUM, "connect": HIGH, "delete": HIGH,
 }  # fmt: skip
 _LOOKS: Final = frozenset(("read", "query"))
-#: Folders of the operating system: what is changed there changes the machine (Filesystem Hierarchy Standard 3.0).
+#: Folders and devices of the operating system (Filesystem Hierarchy Standard 3.0). A change there changes the machine.
 _SYSTEM = re.compile(
     r"/(?:etc|boot|usr|bin|sbin|lib|lib32|lib64|sys|proc|root|var/lib|var/spool|Library|System)(?:/|$)"
     r"|/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk|mem|kmem)"
@@ -332,7 +332,7 @@ _SYSTEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a tool's name alone tells: its shape, level and reason, and whether the name was understood."""
+    """The assessment of a tool's name alone: its shape, level and reason, and whether the name was understood."""
 
     shape: Shape | None
     level: int
@@ -341,16 +341,17 @@ class Named:
 
 
 def assess_tool(call: PolicyCall) -> Named:
-    """What is known of the call's tool, whatever its arguments."""
+    """Assess the call's tool without its arguments."""
     shape = shape_of(call)
     found = None if shape is None else _KINDS.get(shape.kind)
     return Named(shape, *found, known=True) if found is not None else Named(shape, *assess_name(call.tool))
 
 
 def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
-    """The level of a call and a short reason: what will run decides, not what a caller calls it.
+    """Return the level of a call and a short reason.
 
-    ``named`` is what ``assess_tool`` says of the call, if that is already known.
+    A command is assessed by the line that will run, not by the name of the tool. ``named`` is the result of
+    ``assess_tool`` for this call, if the caller already has it.
     """
     if named is None:
         named = assess_tool(call)
@@ -374,7 +375,7 @@ def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
 
 
 def _texts(args: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
-    """The texts in some arguments, at any depth."""
+    """Yield the texts in the named arguments, at any depth."""
     for name in names:
         for leaf in values.leaves(args.get(name), most=_MOST_VALUES):
             if isinstance(leaf, str):
@@ -386,14 +387,14 @@ def _changes(path: str, who: str = "it") -> str:
 
 
 def _is_system(text: str) -> bool:
-    """Whether a path lies in a folder of the operating system, also by a way around (`/tmp/../etc`, `//etc`)."""
+    """Whether a path is in a folder of the operating system, also if it is written as `/tmp/../etc` or `//etc`."""
     if "/." in text or "//" in text or text[:1].isspace():
         text = clean(text[:_MAX_PATH].strip())
     return (text[:4].lower() in _ROOTS or ":" in text) and _SYSTEM.match(text) is not None
 
 
 def _assess_command(call: PolicyCall) -> Assessment:
-    """A line that the tables know whole has the risk of what it does; any other is at least high."""
+    """Assess a command: if the tables know the whole line, by its effects; any other line is at least high."""
     found = command_effects(call)
     if not isinstance(found, Effects):
         level, why = _KINDS["command"]
@@ -409,7 +410,7 @@ def _assess_command(call: PolicyCall) -> Assessment:
 
 
 def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
-    """The level after what the arguments hold, which only raises it. ``any_path``: any text may name a changed file."""
+    """Raise the level by the contents of the arguments. ``any_path``: any text may name a file that is changed."""
     found: Assessment | None = None
     if "command" in args and (line := _in_words(args)) and _suspect(line):
         found = _matched(line, level, None)
@@ -419,7 +420,7 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
             level, why = HIGH, "it has more arguments than are looked at"
     for value in args.values():
         if type(value) is str:
-            # Any other text is no path of the system, also after its dots are resolved: `_is_system` is seldom called.
+            # No other text can be a path of the system, even after its dots are resolved. So `_is_system` runs seldom.
             if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
@@ -430,9 +431,10 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
 
 
 def _hinted(call: PolicyCall, shape: Shape | None, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
-    """MCP hints: a trusted read-only one lowers what the name left open; all others only raise.
+    """Apply the MCP hints of a tool to the assessment of its name.
 
-    They say nothing new of a tool that the tables know, unless they dispute that it only reads.
+    A trusted read-only hint lowers a tool whose name was not understood; all other hints only raise. For a tool that
+    the tables know, hints count only if they dispute that it only reads.
     """
     level, why, known = named
     if disputed(call):
@@ -479,7 +481,7 @@ def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool)
 
 
 def _in_words(args: Mapping[str, Any]) -> str:
-    """The line that a command given as a list, or with its arguments beside it, comes to; '' where there is none."""
+    """Join a command that is a list, or has its arguments in ``args``, to one line; '' for any other command."""
     command = args.get("command")
     if command is None or (type(command) is str and "args" not in args):
         return ""
@@ -491,7 +493,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _suspect(text: str) -> bool:
-    """Whether any of the patterns could match: plain searches, because nearly every argument passes through here."""
+    """Whether any of the patterns could match. Plain searches are used, because nearly every argument comes here."""
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
     return " " in text and (
@@ -501,7 +503,10 @@ def _suspect(text: str) -> bool:
 
 @cache
 def _search() -> Callable[[str], list[int] | None]:
-    """The search for all patterns at once, in RE2, whose time grows with the text alone: an agent wrote the text."""
+    """Return a search for all patterns at once.
+
+    It uses RE2, whose time grows linearly with the text, because an agent wrote the text.
+    """
     return pattern_set([pattern for pattern, _, _ in _PATTERNS])
 
 

@@ -1,7 +1,7 @@
-"""Reading a document's text into plain values, with the line of every entry.
+"""Reads a document's text into plain values, with the line of every entry.
 
-YAML is read by the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys; JSON by RFC
-8259. Numbers become ``int`` or ``Decimal``. A key given twice, or a document in two parts, is refused in both.
+YAML follows the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys. JSON follows RFC
+8259. Numbers become ``int`` or ``Decimal``. In both formats, a repeated key or a second document is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CORE = (
 
 @dataclass(slots=True)
 class ParsedDocument:
-    """A document's value, the line of each path in it, and the problems met on the way."""
+    """A document's value, the line of each path in it, and the problems that were found while it was read."""
 
     value: Any = None
     format: Format = "yaml"
@@ -42,7 +42,7 @@ class ParsedDocument:
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, path: str) -> int:
-        """The line of a path, or of the nearest entry above it."""
+        """Return the line of a path, or of the nearest entry above it."""
         while path and path not in self.lines:
             path = path.rpartition("/")[0]
         return self.lines.get(path, 1)
@@ -55,15 +55,15 @@ class _Broken(Exception):
 
 
 def sniff(text: str) -> Format:
-    """The format of a text whose name does not tell: JSON if it begins as an object or array does."""
+    """Guess the format of a text: JSON if it begins like an object or an array, else YAML."""
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
 def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - the public name
-    """Read a document.
+    """Read a document. Without ``format``, the format is guessed from the text.
 
     Raises:
-        PolicyInvalid: the text is not well formed; with the line.
+        PolicyInvalid: the text is too long or not well formed; the problem has the line.
     """
     parsed = ParsedDocument()
     if len(text) > MAX_TEXT:
@@ -84,12 +84,12 @@ def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocume
 
 
 def join(path: str, key: object) -> str:
-    """The path of an entry below another, as a JSON pointer (RFC 6901)."""
+    """Return the path of an entry below another path, as a JSON pointer (RFC 6901)."""
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 class _Json:
-    """A JSON reader that keeps lines and refuses what ``json`` lets pass (doubled keys, NaN)."""
+    """A JSON reader that keeps lines, and refuses repeated keys and NaN, which Python's ``json`` accepts."""
 
     def __init__(self, text: str, parsed: ParsedDocument) -> None:
         self.text = text
@@ -192,7 +192,7 @@ def _yaml(text: str, parsed: ParsedDocument) -> None:
 
 
 class _Yaml:
-    """Builds plain values from YAML events; what needs more than plain values is refused."""
+    """Builds plain values from YAML events. Anchors, aliases, tags and merge keys are refused."""
 
     def __init__(self, events: Iterator[Any], parsed: ParsedDocument) -> None:
         self.events = events

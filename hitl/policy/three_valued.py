@@ -1,6 +1,6 @@
-"""Three-valued answers: a condition holds, does not hold, or cannot tell.
+"""The three answers of a condition: it holds (YES), it does not hold (NO), or it cannot tell (UNSURE).
 
-They are ordered so that ``min`` is *and*, ``max`` is *or*, and ``YES - x`` is *not* (Kleene's strong logic).
+The numbers are ordered so that ``min`` is *and*, ``max`` is *or*, and ``YES - x`` is *not* (Kleene's strong logic).
 """
 
 from typing import Final
@@ -11,5 +11,5 @@ YES: Final = 2
 
 
 def opposite(answer: int) -> int:
-    """Not; what cannot be told stays so."""
+    """Negate an answer: YES and NO change places, UNSURE stays UNSURE."""
     return YES - answer

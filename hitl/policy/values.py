@@ -1,4 +1,4 @@
-"""Arguments as conditions see them: which value a key names, and what text, number or size it has."""
+"""Reads arguments for conditions: the value that a key names, and the text, number or size of that value."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 MISSING: Final = object()
-#: What ``leaves`` yields last where it stops before the end: there is more, and nobody looked at it.
+#: The last item of ``leaves`` if it stops before the end: the value holds more scalars that were not looked at.
 CUT: Final = object()
-#: The types of values that certainly hold no others: told apart quicker than by asking for a Mapping.
+#: The types of values that can hold no other values. A look-up here is quicker than a check for a Mapping.
 SCALARS: Final = frozenset((str, int, float, bool, Decimal, type(None)))
 MAX_NODES = 20_000
 _MAX_NUMBER = 64
-_EXPONENT_FROM = 1e21  # where ECMAScript and Go begin to write exponents
+_EXPONENT_FROM = 1e21  # from this size on, ECMAScript and Go write an exponent
 
 
 def pointer(key: str) -> tuple[str, ...]:
-    """The steps of a key: a JSON pointer (RFC 6901) if it begins with a slash, else the argument of that name."""
+    """Return the steps of a key. A key with a leading slash is a JSON pointer (RFC 6901), any other an argument."""
     if not key.startswith("/"):
         return (key,)
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/"))
 
 
 def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
-    """The value that the steps lead to, or MISSING."""
+    """Return the value that the steps lead to, or MISSING."""
     found: Any = args
     for step in steps:
         if isinstance(found, Mapping):
@@ -39,7 +39,7 @@ def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
 
 
 def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
-    """Every scalar inside a value, keys of objects included; stops after ``most`` values, with CUT."""
+    """Yield every scalar inside a value, keys of objects too. After ``most`` values it yields CUT and stops."""
     stack, seen = [value], 0
     while stack and seen < most:
         current = stack.pop()
@@ -56,7 +56,7 @@ def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
 
 
 def text(value: Any) -> str:
-    """The text form that conditions compare: texts as they are, the other scalars as JSON writes them."""
+    """Return the text form that conditions compare: a text unchanged, any other scalar as JSON writes it."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -69,7 +69,7 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> Decimal | None:
-    """The exact decimal of a number, or of a text that is one; None for anything else."""
+    """Return the exact decimal of a number, or of a text that holds a number; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     if isinstance(value, str) and (len(value) > _MAX_NUMBER or not value.strip() or "_" in value):
@@ -82,5 +82,5 @@ def number(value: Any) -> Decimal | None:
 
 
 def size(value: Any) -> int | None:
-    """How long a text, list or object is; None for other values."""
+    """Return the length of a text, list or object; None for other values."""
     return len(value) if isinstance(value, str | list | tuple | Mapping) else None

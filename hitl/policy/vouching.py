@@ -1,7 +1,7 @@
-"""Whether a command's effects are such that it may run: each path judged as the tools that read and write are judged.
+"""Decides whether a command may use its paths: each path is judged as a call of a tool that reads or writes files.
 
-A command that reads a file may run only if the policy lets ``read_file`` read that file, and one that writes it only
-if the policy lets ``write_file`` write it. So no command is allowed what the tool would be denied, whatever the rules.
+A command that reads a file may run only if the policy allows ``read_file`` on that file. A command that writes a file
+may run only if the policy allows ``write_file`` on it. So a command can never use a file that is denied to the tool.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
 from hitl.policy.model import PolicyCall
-from hitl.policy.shell.effects import Effects, PathUse
+from hitl.policy.shell.effects import Effects
+from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
     from hitl.ports import Tree
 
-#: Files and folders of a tree that are looked at; past them a person is asked.
+#: The number of files and folders of a tree that are looked at. For a larger tree, a person is asked.
 MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200
@@ -36,9 +37,10 @@ READ, WRITE = "read_file", "write_file"
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What rules that deny or ask say of one tool's paths: their globs, and whether some of them say it otherwise.
+    """The paths of one tool that rules deny or ask about.
 
-    ``relevant``: a quick test of a text of many paths; false if no glob covers any of them. None if there is none.
+    ``globs`` are the path globs of these rules. ``untold``: a rule also tests paths in another way. ``relevant`` is a
+    quick test of a text with many paths, false if no glob covers any of them; None if the globs allow no such test.
     """
 
     globs: tuple[Glob, ...]
@@ -48,10 +50,10 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Vouching:
-    """What a command's paths are judged with: the policy, the working folder, and the file system, if it may be asked.
+    """Judges the paths of a command by the policy, the working folder, and the file system if it is on this machine.
 
-    ``judge`` is the policy itself, ``by_text`` the same policy judging by text alone. ``closed`` says for each of the
-    two tools what its rules deny or ask about.
+    ``judge`` is the policy itself. ``by_text`` is the same policy without a look at the file system. ``closed`` holds
+    the paths that rules deny or ask about, for each of the two tools.
     """
 
     judge: Callable[[PolicyCall], Verdict]
@@ -61,7 +63,7 @@ class Vouching:
     closed: Mapping[str, Closed]
 
     def holds(self, found: Effects) -> int:
-        """YES if every path may be used as the command uses it, NO if one is denied, else UNSURE."""
+        """YES if the policy allows every use of a path, NO if it denies one, else UNSURE."""
         answer = YES
         for use in found.uses:
             answer = min(answer, self._use(use))
@@ -70,7 +72,7 @@ class Vouching:
         return answer
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """YES if every file below the folders may be read, or if nothing but the folders' text is known."""
+        """YES if every file below the folders may be read, or if the file system can't be asked; else NO or UNSURE."""
         if self.paths is None:
             return YES
         return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
@@ -89,14 +91,17 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """YES if the path is a file now: a branch or a folder with a name like a file's would be shown whole."""
+        """YES if the path is a file now, else UNSURE: git would show the whole of a branch or folder with that name."""
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
     # --- patterns
 
     def _matches(self, use: PathUse, tool: str) -> int:
-        """A pattern of names: nothing that it can name is closed, or what it names now is open."""
+        """Judge a pattern of file names.
+
+        YES if no closed glob meets the pattern, or if the tool may use every file that the pattern matches now.
+        """
         closed = self.closed[tool]
         if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
             return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
@@ -104,20 +109,20 @@ class Vouching:
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
-            # It names nothing now; when the command runs, a closed file may be there.
+            # It matches nothing now, but a closed file may be there when the command runs.
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
         absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
         relative = clean(pattern)
-        # What begins with ** fits the end of a path, which both have in common.
+        # A glob that begins with ** is compared once: it looks at the end of a path, and both forms end alike.
         return not closed.alternatives or any(
             meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
 
     def _links(self, pattern: str, tool: str) -> int:
-        """YES if each link that a pattern names now, or goes through, leads to what a tool may use."""
+        """YES if the tool may use the target of each link that the pattern matches now or passes through."""
         if self.paths is None or self.cwd is None:
             return YES
         folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
@@ -141,7 +146,7 @@ class Vouching:
         return min((self._one(tool, name) for name in linked), default=YES)
 
     def _expanded(self, pattern: str) -> list[str] | None:
-        """The names that a pattern matches now, hidden ones too; None if that can't be told."""
+        """Return the names that a pattern matches now, hidden names too; None if a folder can't be listed whole."""
         found = ["/"] if pattern.startswith("/") else [""]
         for part in pattern.strip("/").split("/"):
             if not is_pattern(part):
@@ -164,7 +169,7 @@ class Vouching:
     # --- trees and repositories
 
     def _tree(self, use: PathUse) -> int:
-        """Every file below a folder: none may be closed to ``read_file``."""
+        """Judge every file below a folder: ``read_file`` must be allowed on each, for moves ``write_file`` as well."""
         if use.wild and use.how == "moved":
             return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
         tools = (READ, WRITE) if use.how == "moved" else (READ,)
@@ -179,7 +184,7 @@ class Vouching:
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
-        """The files of a tree that the command uses."""
+        """Judge the files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path)
@@ -196,25 +201,25 @@ class Vouching:
         return min(led, *(self._open(paths, tool) for tool in tools))
 
     def _may_name_closed(self, use: PathUse) -> bool:
-        """Whether a file that isn't there yet, but may be when the command runs, could be a closed one."""
+        """Whether a file that appears before the command runs could be closed, going by its name."""
         lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
         return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
     def _expanded_moved(self, use: PathUse) -> int:
-        """The folders that a pattern names now, each with all below it."""
+        """Judge the folders that a pattern matches now, each with all files below it."""
         found = self._expanded(use.path)
         if found is None:
             return YES if self.paths is None else UNSURE
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
 
     def _tracked(self, path: str) -> Sequence[str] | None:
-        """What git tracks: a file may be shown that isn't in the folder any more."""
+        """Return the files that git tracks: git may show a file that isn't in the folder any more. None if unknown."""
         if self.paths is None or self.cwd is None:
             return None
         return self.paths.tracked(posixpath.join(self.cwd, path), most=MOST_ENTRIES)
 
     def _open(self, paths: list[str], tool: str) -> int:
-        """YES if a tool is closed to none of many paths that lie in an open folder, else UNSURE."""
+        """YES if the policy allows a tool on each of many paths in an open folder, else UNSURE."""
         closed = self.closed[tool]
         suspects = paths
         if closed.relevant is not None and not closed.untold:
@@ -227,14 +232,14 @@ class Vouching:
         return YES if all(action == "allow" for action in judged) else UNSURE
 
     def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
-        """What lies below a path, or in it, if all of it can be told."""
+        """Return the whole tree below a path (not ``deep``: only the folder's own entries), or None."""
         if self.paths is None or self.cwd is None:
             return None
         tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """Whether nothing in git's own files can make a reading command run a program, or shows a password."""
+        """YES if git's own files can't make a reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)
@@ -254,17 +259,17 @@ _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
 def _example(pattern: str) -> str:
-    """A name that a pattern matches, if nothing else is known of it."""
+    """Return one name that a pattern matches, as an example for all of them."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
 
 
 def _last(alternative: str) -> str:
-    """The name that a glob's files end with; of a glob for all below a folder, the folder's."""
+    """Return the last name of a glob; for a glob of all files below a folder, the name of the folder."""
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Whether the command leaves a file out: a hidden one, or one whose name no pattern covers."""
+    """Whether the command leaves a file out, because it is hidden or because no pattern covers its name."""
     parts = name.split("/")
     if use.visible and any(part.startswith(".") for part in parts):
         return True

@@ -1,1 +1,1 @@
-"""Proof of a call: its canonical bytes and digest, the keys, the seals, and the chain of the record."""
+"""The proof of a call: its canonical bytes and digest, the keys, the MACs, and the hash chain of the record."""

@@ -1,4 +1,4 @@
-"""Canonical JSON and the digest: the one spelling of a call that is shown, sealed and run."""
+"""Canonical JSON and the digest of a call. The card, the MACs and the run all use the same canonical bytes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from hitl.errors import InvalidConfirmation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: RFC 8785 section 3.2.2.3 takes numbers as IEEE 754 doubles; beyond this integers are no longer exact.
+#: RFC 8785 section 3.2.2.3 treats numbers as IEEE 754 doubles. Integers from this one on may not be exact.
 EXACT_INTEGER = 2**53
-#: RFC 8785 section 3.2.2.3 (ECMAScript's rule): smaller doubles are spelled, and read back, as integers.
+#: RFC 8785 section 3.2.2.3 (ECMAScript's rule): whole doubles below this are written, and read again, as integers.
 _SPELLED_WITH_EXPONENT = 1e21
 _DEPTH = 100
 
 
 def canonical(value: object, *, at: str = "") -> bytes:
-    """The value as RFC 8785 canonical JSON.
+    """Return the value as canonical JSON (RFC 8785).
 
-    Raises InvalidConfirmation naming the JSON pointer (RFC 6901) of the first part that has no canonical form:
-    NaN and infinities, integers beyond 2^53 (also as floats), lone surrogates, keys that aren't strings, other
-    types, and nesting deeper than 100.
+    Raises InvalidConfirmation, with the JSON pointer (RFC 6901) of the first part that has no canonical form. These are
+    NaN and infinities, integers from 2^53 on (also as floats), lone surrogates, keys that aren't strings, other types,
+    and nesting deeper than 100.
     """
     if type(value) is dict and _is_plain(value, 0):
         with contextlib.suppress(UnicodeEncodeError):
@@ -40,16 +40,17 @@ def canonical(value: object, *, at: str = "") -> bytes:
     return rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
-#: RFC 8785 for ASCII text, written in C. The two differ in how they sort keys beyond ASCII and spell floats.
+#: An encoder in C. Its result is RFC 8785 if the value is ASCII without floats; it sorts other keys, and writes floats,
+#: in another way.
 _spelled = msgspec.json.Encoder(order="sorted").encode
 _CONTAINERS = frozenset({dict, list})
 _PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Whether an object or list holds only text, exact integers, truth values and nulls, at any depth allowed.
+    """Return whether an object or list holds only text, exact integers, truth values and nulls, at any allowed depth.
 
-    A million items take some milliseconds, because Python looks at containers alone, one by one.
+    A million items take some milliseconds, because only containers are visited one by one.
     """
     if depth >= _DEPTH or (type(value) is dict and {type(key) for key in value} - {str}):
         return False
@@ -77,11 +78,11 @@ def digest_of(
     cwd: str | None,
     preconditions: Iterable[tuple[str, str]],
 ) -> str:
-    """SHA-256 (64 hex digits) over the canonical JSON of everything that makes this call this call.
+    """Return the SHA-256 (64 hex digits) over the canonical JSON of everything that will run.
 
-    `args` is canonical already and is spliced in: the keys around it are written in RFC 8785 order.
+    `args` must be canonical JSON already. It is inserted as bytes, between keys in the order of RFC 8785.
     """
-    # Strings and lists only, keys in order: what is written of those is canonical already.
+    # This holds only strings and lists, with sorted keys, so the encoder's result is canonical already.
     tail = _in_order(
         {
             "cwd": cwd,
@@ -96,7 +97,7 @@ def digest_of(
 
 
 def digest_mark(digest: str) -> str:
-    """The 12 base32 characters of a digest that stand on the card and in the receipt (RFC 4648 alphabet)."""
+    """Return the first 12 base32 characters (RFC 4648) of a digest, which the card and the receipt show."""
     return b32encode(bytes.fromhex(digest)[:8]).decode()[:12]
 
 
@@ -142,7 +143,7 @@ def _check_depth(at: str, depth: int) -> None:
 
 
 def check_text(value: str, at: str) -> None:
-    """Raises InvalidConfirmation, naming the place `at` (a JSON pointer), for text that UTF-8 can't carry."""
+    """Raise InvalidConfirmation, with the place `at` (a JSON pointer), for a text that UTF-8 can't encode."""
     if value.isascii():
         return
     try:

@@ -1,8 +1,12 @@
-"""The record as a chain of seals: a line that is changed, dropped or put in between shows.
+"""The record as hash chains. They reveal every line that was changed, removed or inserted.
 
-Each call has a chain of its own, the service's events another (ref ""). What ties a line to the one before it is its
-`hash`: a seal over the hash of that line and all that this one says, so that nobody without the keys can write a chain
-anew. Lines of the first format have a plain SHA-256 there.
+Each call has its own chain, and the events of the service have another one, with ref "". The field `hash` ties a line
+to the line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without
+the keys can forge a chain. Lines of the first format have a plain SHA-256 there.
+
+The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
+back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
+contradicts the chain and is refused (`contradicted`).
 """
 
 from __future__ import annotations
@@ -22,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-#: What stands in place of a hash before the first line of a chain.
+#: The value of `prev` in the first line of a chain.
 FIRST = ""
-#: Lines that say how the asking ended.
+#: The events of lines that report a decision.
 DECIDED = frozenset(
     {
         *(Event.ALLOWED, Event.DENIED, Event.APPROVED, Event.REJECTED),
@@ -34,7 +38,7 @@ DECIDED = frozenset(
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
 _DECISION, _CLAIM, _RESULT = (frozenset({step}) for step in ("decision", "claim", "result"))
 _NOTHING: frozenset[str] = frozenset()
-#: What happens once in the life of a call, by the lines that say so.
+#: Event -> the steps that its line reports. Each step happens once in the life of a call.
 _STEPS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(DECIDED, _DECISION),
     Event.CLAIMED: _CLAIM,
@@ -44,14 +48,14 @@ _STEPS: Mapping[str, frozenset[str]] = {
 
 
 class Steps(Struct, frozen=True):
-    """What a chain says was done of decision, claim and result."""
+    """The steps that a chain reports: decision, claim and result."""
 
     done: frozenset[str]
-    #: What of it can't be done again. A result after `unknown` or `timed_out` is a late report.
+    #: The steps that can't be repeated. After `unknown` or `timed_out`, another result is a late report.
     final: frozenset[str]
 
     def after(self, event: str, *, claimed: bool, explained: bool) -> Steps:
-        """The steps of the chain with one more line."""
+        """Return the steps of the chain after one more line."""
         said = _steps(event, claimed=claimed, explained=explained)
         if not said:
             return self
@@ -59,18 +63,18 @@ class Steps(Struct, frozen=True):
         return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final)
 
     def with_entry(self, entry: Entry) -> Steps:
-        """The steps of the chain with that entry as its next line."""
+        """Return the steps of the chain with this entry as its next line."""
         return self.after(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
 
 
-#: What a chain without a line says.
+#: The steps of an empty chain.
 NO_STEPS = Steps(_NOTHING, _NOTHING)
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
-    """The entry as line `seq` (from 1) of its chain, after the line whose hash is `prev` (or FIRST).
+    """Return the entry as line `seq` (from 1) of its chain, after the line whose hash is `prev` (FIRST for none).
 
-    Raises InvalidConfirmation where the entry's data has no canonical JSON form.
+    Raises InvalidConfirmation if the entry's data has no canonical JSON form.
     """
     data = canonical(dict(entry.data)).decode()
     sealed = keys.seal(Purpose.LINE, pack(prev, entry.ref, seq, micros(at), entry.event, entry.actor, data))
@@ -78,10 +82,10 @@ def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Rec
 
 
 def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
-    """The place (from 1) of the first line of one chain that isn't what was written there, or None.
+    """Return the place (from 1) of the first wrong line of a chain, or None if all lines are right.
 
-    Lines missing at the end can't be seen from the chain alone; nor can a chain that was written anew as far as its
-    lines have the first format.
+    The chain alone doesn't reveal lines that are missing at its end, or forged lines at its beginning if they have the
+    first format, which needs no key.
     """
     prev, sealed = FIRST, False
     for seq, line in enumerate(lines, start=1):
@@ -93,15 +97,16 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 
 
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
-    """Whether a chain with those steps says already what the entries say once more: a decision, a claim, or a result.
+    """Return whether the entries repeat a step that the chain already reports: a decision, a claim, or a result.
 
-    A row that was set back to an older state would be decided, claimed or run again; the chain remembers.
+    If somebody sets a row back to an older state, the call could be decided, claimed or run again. The chain shows that
+    this was done before.
     """
     return not steps.final.isdisjoint(steps_of(entries))
 
 
 def steps_held(lines: Iterable[tuple[str, str]]) -> Steps:
-    """Which steps a chain holds. `lines` are event and data of each."""
+    """Return the steps that a chain reports. `lines` holds the event and the data of each line."""
     steps = NO_STEPS
     for event, data in lines:
         steps = steps.after(event, claimed='"claimed_by":' in data, explained='"why":' in data)
@@ -109,7 +114,7 @@ def steps_held(lines: Iterable[tuple[str, str]]) -> Steps:
 
 
 def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
-    """Which of decision, claim and result the entries say."""
+    """Return the steps that these entries report."""
     said = _NOTHING
     for entry in entries:
         said |= _steps(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
@@ -117,7 +122,11 @@ def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
 
 
 def _steps(event: str, *, claimed: bool, explained: bool) -> frozenset[str]:
-    """Which steps of a call's life a line says. Of refusals, only that of a run says why; others are of a reply."""
+    """Return the steps that a line reports.
+
+    Two kinds of lines have the event `refused`: a refused run, which is a result and has a reason (`explained`), and a
+    refused reply, which is no step.
+    """
     if event == Event.REFUSED and not explained:
         return _NOTHING
     said = _STEPS.get(event, _NOTHING)
@@ -133,9 +142,9 @@ def _holds(keys: Keyring, line: Recorded) -> bool:
 
 
 def with_args(entry: Entry, salt: bytes, args: bytes) -> Entry:
-    """The entry, also naming the call's arguments by a salted hash.
+    """Return the entry with a salted hash of the call's arguments, which ties the chain to them.
 
-    Once salt and arguments are erased, the hash tells nothing; until then it ties the chain to them.
+    After the salt and the arguments are erased, the hash reveals nothing about the arguments.
     """
     data = {**entry.data, "args_hash": hashlib.sha256(salt + args).hexdigest()}
     return Entry(entry.ref, entry.event, entry.actor, data)

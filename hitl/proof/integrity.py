@@ -1,4 +1,4 @@
-"""Whether what the store holds is what was written there: one call with its record, or the whole record."""
+"""Checks the stored data against its MACs and hash chains: one call with its record, or the whole record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Flaw(StrEnum):
-    """What isn't as it was written. Each is the key of a sentence."""
+    """The kinds of stored data that can fail the check. Each value is the key of a sentence."""
 
     ROW = "flaw.row"
     DECISION = "flaw.decision"
@@ -46,7 +46,7 @@ class Flaw(StrEnum):
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
-    """What isn't as it was written of a call, its votes and its chain; the first line that is wrong is told."""
+    """Return the flaws of a call, its votes and its chain. Of the chain, only the first wrong line is named."""
     found = []
     if part := seals.broken(keys, call):
         found.append(fact(Flaw[part.upper()], short=call.short))
@@ -60,7 +60,7 @@ def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[R
 
 
 def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Whether the chain tells of the call what its row does: that it was asked, what was decided, how it ended."""
+    """Return whether the chain agrees with the call's row about the request, the decision, the result and the state."""
     if not lines or lines[0].event != Event.ASKED:
         return False
     decided = [line.event for line in lines if line.event in DECIDED]
@@ -70,7 +70,7 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
 
 
 def _state(call: Call) -> State:
-    """The state that a call with that decision and result is in."""
+    """Return the state that a call with this decision and result must have."""
     if call.archived:
         return State.IDLE
     if call.result is not None:
@@ -87,10 +87,11 @@ def flaws_of_record(
     hashes: Mapping[int, str],
     mark: tuple[int, str],
 ) -> list[Fact]:
-    """What isn't as it was written of the record as a whole.
+    """Return the flaws of the whole record.
 
-    `hashes` are those of all lines by position, `refs` those of all calls, and `mark` a position that the record had
-    reached, with the hash of its line then (0 where there is none).
+    `chains` holds the lines of each chain by ref, `refs` the refs of all calls, and `hashes` the hash of every line by
+    its position in the record. `mark` is a position that the record had reached, with the hash of its line at that
+    time; position 0 means no mark.
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
     service = chains.get("", ())
@@ -109,7 +110,12 @@ def flaws_of_record(
 
 
 def _of_first_format(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
-    """Lines of the first format have plain hashes. One line took them in; they are what they were then, or it shows."""
+    """Return the flaws among the lines of the first format.
+
+    These lines have plain hashes without a key. At the change of format, one line of the service's chain stored their
+    number and a digest over their hashes. If the digest differs, they were changed. Any later line with a plain hash is
+    forged.
+    """
     found, taken = [], 0
     for line in service:
         if line.event == Event.SEALED:

@@ -1,7 +1,8 @@
-"""Refs, seals and button data: who made what, checked without asking anybody.
+"""Refs, MACs, and the data of buttons.
 
-Keys are derived for each purpose from a list of master keys with HMAC-SHA256 as the pseudo-random function
-(NIST SP 800-108). The first master key signs, all verify, so that keys can be rotated while calls are open.
+For each purpose, a key is derived from each master key, with HMAC-SHA256 as the pseudo-random function (NIST SP
+800-108). New MACs are made with the first master key, and all master keys verify, so that keys can be rotated while
+calls are open.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ if TYPE_CHECKING:
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
-#: Two characters for ten random bits.
+#: The two characters for each value of ten random bits.
 _PAIRS = tuple(one + two for one in CROCKFORD for two in CROCKFORD)
-#: The digit of a UUID that holds its variant (RFC 9562 section 4.1: the bits 10), for each random digit.
+#: Random hex digit -> the hex digit of a UUID that begins with the variant's bits 10 (RFC 9562 section 4.1).
 _VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
-#: The versions of what is sealed, and under which derived key.
+#: The versions of the MACs' format. Each version has its own derived keys.
 _FIRST, _NOW = "1", "2"
-#: A row is framed twice on its way to a run, forty parts each time: short lengths are spelled once.
+#: Prefixes for short lengths, which are made once: a row is framed twice before its run, with forty parts each time.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 
 
 class Purpose(StrEnum):
-    """What a derived key may be used for."""
+    """The purposes of derived keys. A MAC for one purpose never holds for another one."""
 
     BUTTON = "button"
     ROW = "row"
@@ -63,7 +64,7 @@ class Purpose(StrEnum):
 
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:
-    """Parts joined so that no two lists of parts give the same bytes: each with its length before it."""
+    """Join parts, with its length before each part. So different lists of parts give different bytes."""
     framed: list[bytes] = []
     add = framed.append
     for part in parts:
@@ -77,10 +78,10 @@ def frame(parts: Iterable[str | bytes | None]) -> bytes:
 
 
 class Keyring:
-    """Signs with the first master key, verifies with all. A seal is `KEYID:2:HEX`, 64 hex digits.
+    """Makes MACs with the first master key and verifies with all. A MAC is stored as `KEYID:2:HEX`, with 64 hex digits.
 
-    Seals of the first format are `KEYID:HEX`, over other bytes and under other keys; they verify too. Raises ValueError
-    for an empty list, a key under 32 bytes, or a key id with a colon.
+    MACs of the first format, `KEYID:HEX`, can be verified too. They cover other bytes and use other derived keys.
+    Raises ValueError for an empty list, a key of less than 32 bytes, or a key id with a colon.
     """
 
     __slots__ = ("_derived", "_signer")
@@ -99,17 +100,17 @@ class Keyring:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of all keys that it verifies with."""
+        """The ids of all master keys."""
         return frozenset(kid for kid, _, _ in self._derived)
 
     def seal(self, purpose: Purpose, data: bytes) -> str:
-        """A seal over the data."""
+        """Return a MAC over the data, with the id of its key."""
         return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
 
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
-        """Whether the seal is one of ours over just this data; any malformed seal is a no.
+        """Return whether the MAC `seal` is ours, over exactly this data. False for None and for a malformed MAC.
 
-        `first` gives the bytes that a seal of the first format covers; without it there is none of that purpose.
+        `first` returns the bytes that a MAC of the first format covers. Without it, such MACs don't hold.
         """
         kid, _, rest = (seal or "").partition(":")
         version, _, given = rest.rpartition(":")
@@ -120,7 +121,10 @@ class Keyring:
         return hmac.compare_digest(self._mac(kid, version, purpose, data).hex().encode(), given.encode())
 
     def short_macs(self, purpose: Purpose, data: bytes) -> Iterable[bytes]:
-        """The first 16 bytes of the seal under each key, the signing key's first (button data has no key id)."""
+        """Return the first 16 bytes of the MAC under each master key, the first key's first.
+
+        Button data holds no key id, so all keys are tried.
+        """
         signer_first = sorted(self.ids, key=lambda kid: kid != self._signer)
         return (self._mac(kid, _FIRST, purpose, data)[:16] for kid in signer_first)
 
@@ -129,9 +133,9 @@ class Keyring:
 
 
 class _Mac:
-    """HMAC-SHA256 (RFC 2104) under one key. Both paddings of the key are hashed once, not for each MAC.
+    """HMAC-SHA256 (RFC 2104) under one key. It hashes both paddings of the key once, and not for each MAC.
 
-    A call takes ten MACs of a few hundred bytes, and `hmac.digest` takes twice as long for one.
+    A call needs ten MACs over a few hundred bytes each, and `hmac.digest` takes twice as long for each.
     """
 
     __slots__ = ("_inner", "_outer")
@@ -150,14 +154,17 @@ class _Mac:
 
 
 def new_ref(now: datetime) -> str:
-    """A UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that refs sort by time."""
+    """Return a UUID version 7 (RFC 9562 section 5.7). It begins with the milliseconds, so that refs sort by time."""
     when, random = f"{int(now.timestamp() * 1000):012x}", secrets.token_hex(10)
     variant = _VARIANTS[random[3]]
     return f"{when[:8]}-{when[8:]}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
 
 
 def new_short() -> str:
-    """Six Crockford characters, digits and letters in turn, so that no short ref is a word or an amount (`4388HR`)."""
+    """Return a random short ref: six Crockford characters, in which digits and letters alternate at least twice.
+
+    So no short ref is a word, or looks like an amount such as `4388HR`.
+    """
     while True:
         number = secrets.randbits(5 * SHORT_LENGTH)
         text = _PAIRS[number >> 20] + _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]
@@ -166,14 +173,17 @@ def new_short() -> str:
 
 
 def as_short(text: str) -> str | None:
-    """The short ref that somebody typed, read as Crockford says (case and I, L, O forgiven), or None."""
+    """Return the short ref that a person typed, or None.
+
+    By Crockford's rules case doesn't matter, I and L are read as 1, and O as 0.
+    """
     typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
     fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()
     return typed if fits else None
 
 
 def new_secret() -> str:
-    """A claimant's secret: 32 random bytes, base64url."""
+    """Return a new secret for a claimant: 32 random bytes in base64url."""
     return secrets.token_urlsafe(32)
 
 
@@ -184,7 +194,10 @@ _PACKED = 34
 
 @dataclass(frozen=True, slots=True)
 class ButtonData:
-    """The data of a button: 46 characters, because the narrowest platform takes 64 bytes. It finds a call, no more."""
+    """The data of a button. It only finds a call; the right to decide comes from the person who presses.
+
+    It takes 46 characters, because the narrowest platform allows 64 bytes.
+    """
 
     verb: Verb
     ref: str
@@ -192,12 +205,12 @@ class ButtonData:
 
     @classmethod
     def sealed(cls, keys: Keyring, verb: Verb, ref: str, *, digest: str, deadline: datetime, place: str) -> Self:
-        """Button data for one verb of one call on one `place` (platform and chat)."""
+        """Return button data for one verb of one call in one `place` (platform and chat)."""
         return cls(verb, ref, next(iter(keys.short_macs(Purpose.BUTTON, _said(verb, ref, digest, deadline, place)))))
 
     @classmethod
     def unpack(cls, packed: str) -> Self:
-        """Raises InvalidConfirmation for anything that isn't button data of this version."""
+        """Parse button data. Raises InvalidConfirmation for anything else, and for another version."""
         try:
             raw = b64decode(packed.encode("ascii") + b"==", altchars=b"-_", validate=True)
         except (ValueError, UnicodeEncodeError):
@@ -207,15 +220,25 @@ class ButtonData:
         return cls(_VERBS[raw[1]], str(UUID(bytes=raw[2:18])), raw[18:])
 
     def pack(self) -> str:
-        """The characters to put into the button."""
+        """Return the characters to put into the button."""
         raw = bytes((_VERSION, _VERBS.index(self.verb))) + UUID(self.ref).bytes + self.mac
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
-        """Whether it was made for just this call, verb and place by one of our keys (constant-time compare)."""
+        """Return whether one of our keys made it for exactly this call, verb and place. The check is constant-time."""
         said = _said(self.verb, self.ref, digest, deadline, place)
         return any(hmac.compare_digest(mac, self.mac) for mac in keys.short_macs(Purpose.BUTTON, said))
 
 
 def _said(verb: Verb, ref: str, digest: str, deadline: datetime, place: str) -> bytes:
     return frame((verb, ref, digest, deadline.isoformat(), place))
+
+
+def secret_hash(secret: str) -> str:
+    """Return the SHA-256 of a claimant's secret, in hex. The store never gets the secret itself."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Return whether two secrets, or two hashes of secrets, are equal. The comparison takes constant time."""
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -1,9 +1,9 @@
-"""What is sealed, so that a row that somebody changed in the database runs nothing.
+"""Makes and checks the MACs over stored data, so that a row that somebody changed in the database runs nothing.
 
-Each seal covers the parts of one thing, packed as a JSON array: no two lists of parts give the same bytes. The gate
-seals what it decides (the row as asked, votes, decision, claim, result); a store seals what it keeps for it (events,
-cards, prompts, lines of the record). Seals of the first format (`hitl.proof.keyring.Keyring`) covered fewer fields,
-framed.
+Each MAC covers the parts of one thing, packed as a JSON array, because different parts then give different bytes. The
+gate makes the MACs over a call: one each over the row as it was asked, over each vote, over the decision, the claim and
+the result. A store makes the MACs over its other rows: events, cards, prompts, moves and the like. MACs of the first
+format (`hitl.proof.keyring.Keyring`) cover fewer fields, and their parts are joined by `frame`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def pack(*parts: object) -> bytes:
-    """Texts, numbers, None and tuples of them as bytes that nothing else gives."""
+    """Return texts, numbers, None and tuples of them as bytes. Different parts give different bytes."""
     return _encode(parts)
 
 
@@ -37,12 +37,12 @@ def pack(*parts: object) -> bytes:
 
 
 def row(keys: Keyring, call: Call) -> str:
-    """The seal of every field that must not change once people were asked."""
+    """Return the MAC over every field that must not change after people were asked."""
     return keys.seal(Purpose.ROW, _row(call))
 
 
 def row_holds(keys: Keyring, call: Call) -> bool:
-    """Whether the stored row is as it was sealed."""
+    """Return whether the MAC of the stored row holds."""
     return keys.holds(Purpose.ROW, call.row_mac, _row(call), partial(_first_row, call))
 
 
@@ -55,7 +55,7 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # A row without these parts has the seal that versions which didn't know them gave it.
+        # Left out if there are none, so that the MACs of rows from versions without these parts still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
     )
@@ -86,16 +86,16 @@ def _first_verdict(verdict: Verdict) -> tuple[str | bytes | None, ...]:
     )
 
 
-# -- what became of it ------------------------------------------------------------------------------------------
+# -- its votes, decision, claim and result ----------------------------------------------------------------------
 
 
 def decision(keys: Keyring, call: Call) -> str:
-    """The seal of the decision: on which call, what, by whom, when, why."""
+    """Return the MAC over the decision: the call, the outcome, the decider, the time and the reason."""
     return keys.seal(Purpose.DECISION, _decision(call))
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
-    """Whether the stored decision is as it was sealed."""
+    """Return whether the MAC of the stored decision holds."""
 
     def first() -> bytes:
         at = call.decided_at.isoformat() if call.decided_at else None
@@ -105,18 +105,18 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def _decision(call: Call) -> bytes:
-    # The error of a call that may run can be that of its run, which the result seals.
+    # If the call may run, its error can come from the run. Then the MAC over the result covers it.
     error = None if call.decision in MAY_RUN else call.error
     return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
 
 
 def vote(keys: Keyring, said: Vote, digest: str) -> str:
-    """The seal of one vote on the call with that digest: which way, by whom, when, where, why."""
+    """Return the MAC over one vote on the call with this digest: yes or no, the voter, times, surface and reason."""
     return keys.seal(Purpose.VOTE, _vote(said, digest))
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Whether every stored vote is as it was sealed, and whoever decided, if it is decided, is among the approvers."""
+    """Return whether the MACs of all stored votes hold and, if the call is decided, the decider's approval is there."""
     intact = all(_vote_holds(keys, call, said) for said in votes)
     return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
 
@@ -135,12 +135,12 @@ def _vote(said: Vote, digest: str) -> bytes:
 
 
 def claim(keys: Keyring, call: Call) -> str:
-    """The seal of a claim: on which call, whose, until when. Raises ValueError where nobody claimed it."""
+    """Return the MAC over a claim: the call, the claimant and the end. Raises ValueError for an unclaimed call."""
     return keys.seal(Purpose.CLAIM, _claim(call))
 
 
 def claim_holds(keys: Keyring, call: Call) -> bool:
-    """Whether the stored claim, if there is one, is as it was sealed."""
+    """Return whether the MAC of the stored claim holds, or there is no claim."""
     return call.claim is None or keys.holds(Purpose.CLAIM, call.claim.mac, _claim(call))
 
 
@@ -151,12 +151,12 @@ def _claim(call: Call) -> bytes:
 
 
 def result(keys: Keyring, call: Call) -> str:
-    """The seal of how a run ended: of which call, how, when, with which output and error."""
+    """Return the MAC over a result: the call, the result, the time, the output and the error."""
     return keys.seal(Purpose.RESULT, _result(call))
 
 
 def result_holds(keys: Keyring, call: Call) -> bool:
-    """Whether the stored result, if there is one, is as it was sealed."""
+    """Return whether the MAC of the stored result holds, or there is no result."""
     return call.result is None or keys.holds(Purpose.RESULT, call.result_mac, _result(call))
 
 
@@ -166,7 +166,7 @@ def _result(call: Call) -> bytes:
 
 
 def broken(keys: Keyring, call: Call) -> str | None:
-    """Which part of a stored call isn't as it was sealed (row, decision, claim, result); None where all is."""
+    """Return the first part of a stored call whose MAC doesn't hold (row, decision, claim or result), or None."""
     parts = {
         "row": row_holds(keys, call),
         "decision": call.decision is None or decision_holds(keys, call),
@@ -176,18 +176,18 @@ def broken(keys: Keyring, call: Call) -> str | None:
     return next((part for part, whole in parts.items() if not whole), None)
 
 
-# -- what a store keeps for it ----------------------------------------------------------------------------------
+# -- other rows of a store --------------------------------------------------------------------------------------
 
 
 def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: datetime) -> str:
-    """The seal of a raw event of a platform: a made-up one would be a made-up yes."""
+    """Return the MAC over a platform's raw event. A forged event could be a forged approval."""
     return keys.seal(Purpose.INBOX, _event(source, number, order, body, at))
 
 
 def event_holds(
     keys: Keyring, mac: str | None, source: str, number: str, order: str, body: bytes, at: datetime
 ) -> bool:
-    """Whether a stored event is as it came."""
+    """Return whether the MAC of a stored event holds."""
     return keys.holds(Purpose.INBOX, mac, _event(source, number, order, body, at))
 
 
@@ -196,22 +196,22 @@ def _event(source: str, number: str, order: str, body: bytes, at: datetime) -> b
 
 
 def card(keys: Keyring, ref: str, route: str, message: str) -> str:
-    """The seal of where a card stands: another message's id would move the answers to it."""
+    """Return the MAC over a card's route and message. With a forged id, answers to another message would count."""
     return keys.seal(Purpose.CARD, pack(ref, route, message))
 
 
 def card_holds(keys: Keyring, mac: str | None, ref: str, route: str, message: str) -> bool:
-    """Whether a stored card is as it was posted."""
+    """Return whether the MAC of a stored card holds."""
     return keys.holds(Purpose.CARD, mac, pack(ref, route, message))
 
 
 def prompt(keys: Keyring, left: Prompt) -> str:
-    """The seal of what was left open with a person: a made-up one would be a made-up first yes."""
+    """Return the MAC over a prompt. A forged prompt could be a forged first yes to a critical call."""
     return keys.seal(Purpose.PROMPT, _prompt(left))
 
 
 def prompt_holds(keys: Keyring, mac: str | None, left: Prompt) -> bool:
-    """Whether a stored prompt is as it was left."""
+    """Return whether the MAC of a stored prompt holds."""
     return keys.holds(Purpose.PROMPT, mac, _prompt(left))
 
 
@@ -220,22 +220,22 @@ def _prompt(left: Prompt) -> bytes:
 
 
 def move(keys: Keyring, old: str, new: str) -> str:
-    """The seal of where a platform moved a conversation: a made-up move would move a yes."""
+    """Return the MAC over a conversation's move. A forged move could make a yes count for another conversation."""
     return keys.seal(Purpose.MOVE, pack(old, new))
 
 
 def move_holds(keys: Keyring, mac: str | None, old: str, new: str) -> bool:
-    """Whether a stored move is as the platform told it."""
+    """Return whether the MAC of a stored move holds."""
     return keys.holds(Purpose.MOVE, mac, pack(old, new))
 
 
 def talk(keys: Keyring, place: str, message: str, ref: str | None) -> str:
-    """The seal of our latest message in a conversation, and of the call that it is about."""
+    """Return the MAC over our latest message in a conversation and the call that it is about."""
     return keys.seal(Purpose.TALK, pack(place, message, ref))
 
 
 def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: str | None) -> bool:
-    """Whether what is stored of our latest message is as we kept it."""
+    """Return whether the MAC over our latest message in a conversation holds."""
     return keys.holds(Purpose.TALK, mac, pack(place, message, ref))
 
 
@@ -245,18 +245,18 @@ def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
 
 
 def bound_holds(keys: Keyring, stored: Bound) -> bool:
-    """Whether a stored binding is as it was made: a changed one would move a yes to another call."""
+    """Return whether the MAC of a stored binding holds. A changed binding could make a yes count for another call."""
     parts = (stored.message, stored.ref, stored.asks)
     return keys.holds(Purpose.MESSAGE, stored.mac, pack(*parts), lambda: frame(parts))
 
 
 def turn(keys: Keyring, kept: KeptTurn) -> str:
-    """Return the MAC over a stored turn: a changed one would have an agent act for somebody who said nothing."""
+    """Return the MAC over a turn. After a change, an agent could act for a person who said nothing."""
     return keys.seal(Purpose.TURN, _turn(kept))
 
 
 def turn_holds(keys: Keyring, kept: KeptTurn) -> bool:
-    """Whether a stored turn is as it was kept."""
+    """Return whether the MAC of a stored turn holds."""
     return keys.holds(Purpose.TURN, kept.mac, _turn(kept))
 
 
@@ -271,16 +271,16 @@ def _at(at: datetime | None) -> int | None:
     return None if at is None else micros(at)
 
 
-# -- who may call -----------------------------------------------------------------------------------------------
+# -- bearer tokens ----------------------------------------------------------------------------------------------
 
 
 def credential(keys: Keyring, made: Credential) -> str:
-    """The MAC of a bearer token's row: what the token is for, and whether and when it was revoked."""
+    """Return the MAC over a bearer token's row: its holder, its rights, its times, and its revocation."""
     return keys.seal(Purpose.CREDENTIAL, _credential(made))
 
 
 def credential_holds(keys: Keyring, stored: Credential) -> bool:
-    """Whether a bearer token's row is as it was stored: a changed one would give its holder other rights."""
+    """Return whether the MAC of a bearer token's row holds. A changed row could give its holder other rights."""
     return keys.holds(Purpose.CREDENTIAL, stored.mac, _credential(stored))
 
 

@@ -1,6 +1,6 @@
-"""What people answer to a card, in their own words: text and emoji in, verdicts out.
+"""Understands people's replies to a card: it takes text and emoji, and returns verdicts.
 
-Whatever reads words is imported when it is first used: it takes a tenth of a service's start.
+The modules that read words are imported at their first use, because importing them takes a tenth of a service's start.
 """
 
 from importlib import import_module
@@ -34,7 +34,7 @@ _READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "yes_with_reason")
 
 
 def __getattr__(name: str) -> object:
-    """Return one of the functions that read words."""
+    """Import a function that reads words at its first use, and return it."""
     if name not in _READERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(f"{__name__}.{_READERS[name]}"), name)

@@ -1,8 +1,8 @@
-"""Whether a yes names an action that is another than the card's: "yes, merge it" to a card that deletes a table.
+"""Detects a yes that names another action than the card's: "yes, merge it" to a card that deletes a table.
 
-Such a yes was meant for another question. The words come from a list of actions (`languages/actions.txt`), because a
-person may call the card's own action by any name. Only a contradiction counts: the yes names an action of the list,
-and the card's words name other actions of the list only.
+Such a yes was meant for another question. People may call the card's own action by any name, so an unknown word proves
+nothing. Only a contradiction counts: the yes names an action of our list (`languages/actions.txt`), and the card's
+words name actions of the list, but not this one.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from hitl.replies import data
 from hitl.replies.normalise import own_words
 from hitl.replies.spelling import fold
 
-#: Characters of a card's arguments that are looked at.
+#: The number of characters of a card's arguments that are searched.
 _MOST = 20_000
-#: Longer arguments are texts, whose words say nothing of what the card asks for.
+#: Arguments that are longer than this are texts, and their words don't name the card's action.
 _SHORT = 400
 _WORD = re.compile(r"[^\W\d_]+")
 #: The borders of words inside a name: `sendEmail`.
@@ -28,17 +28,17 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """The numbers of the actions that each word names: in a person's mouth, and on a card."""
+    """Word -> the numbers of the actions that it names: as a word of a person, and as a word on a card."""
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]
 
 
 def another(text: str, title: str, arguments: str) -> str:
-    """Return the word of a reply that names an action other than the card's; empty if none does.
+    """Return the word of a reply that names another action than the card's, or '' if there is no such word.
 
-    `title` holds the names of the card's tool and its sentence. If the title names no action, as a shell's title, short
-    arguments count in its place.
+    `title` holds the name of the card's tool and its sentence. If the title names no action, as for a shell command,
+    short arguments are searched instead.
     """
     known = _actions()
     words = _words(_IDIOMS.sub(" ", fold(own_words(text).text)), known.said)
@@ -51,13 +51,13 @@ def another(text: str, title: str, arguments: str) -> str:
 
 
 def _held(text: str) -> frozenset[int]:
-    """The actions that a card's words name."""
+    """Return the actions that the words of a card name."""
     held = _actions().held
     return frozenset[int]().union(*(held.get(word, ()) for word in _words(fold(_HUMP.sub(" ", text)), held)))
 
 
 def _words(text: str, known: Mapping[str, object]) -> list[str]:
-    """The words of a folded text; of scripts without spaces, the known words in it."""
+    """Return the words of a folded text and, for scripts without spaces, the known words that occur in it."""
     found = _WORD.findall(text)
     return found if text.isascii() else [*found, *(word for word in known if not word.isascii() and word in text)]
 

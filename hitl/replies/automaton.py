@@ -1,8 +1,9 @@
-"""Phrases as a graph: finds every phrase that begins at a given word, in time linear in its length.
+"""Finds every phrase that begins at a given word, in time that is linear in the length of the longest one.
 
-The graph is made without empty edges. Sets of its nodes that are reached together become states when first met, so
-a known word costs one look-up afterwards. Only nodes that lead on have edges, and these are of numbers alone, so that
-thousands of phrases give the garbage collector next to nothing to walk through.
+The phrases form a nondeterministic finite automaton without empty edges. It is made deterministic while it is used: a
+set of nodes that is reached for the first time becomes a state, so afterwards each known word costs one look-up. Edges
+are stored as plain numbers, and only for nodes that have them, so that thousands of phrases give the garbage collector
+very few objects to visit.
 """
 
 from collections.abc import Sequence as Words
@@ -15,7 +16,7 @@ _DEAD = -1
 
 
 class Phrases:
-    """All phrases of a language with the roles they play."""
+    """All phrases of a language, with their roles."""
 
     def __init__(self) -> None:
         self._edges: dict[int, dict[str, tuple[int, ...]]] = {}
@@ -29,12 +30,12 @@ class Phrases:
         self._accepts: list[int] = [0]
 
     def add(self, template: Sequence, role: int) -> None:
-        """Add a template. Only to be used before the first match."""
+        """Add a template with a role. All templates must be added before the first match."""
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
     def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
-        """Give the end and the roles of every phrase that begins at a word; the longest comes last."""
+        """Return the end and the roles of every phrase that begins at a word. The longest phrase comes last."""
         found: list[Match] = []
         state = 0
         for end in range(at, len(words)):
@@ -80,7 +81,10 @@ class Phrases:
         return exits | entries if item.optional else exits
 
     def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
-        """Add an edge for a word. Phrases that begin alike share the nodes that can be reached in one way only."""
+        """Add an edge for a word, and return its end. Phrases with the same beginning share nodes if that is safe.
+
+        A node is shared if it is reached from one single node.
+        """
         place = (min(entries), text) if len(entries) == 1 else None
         if place and place in self._behind:
             return frozenset({self._behind[place]})
@@ -93,7 +97,7 @@ class Phrases:
         return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
-        """Add one edge for all options of one word: a long list costs as little as a short one."""
+        """Add one edge for all options that are one word, so that a long list costs as little as a short one."""
         if id(item) not in self._sets:
             words = frozenset(word.text for option in item.options if _is_word(option) for word in option)
             self._sets[id(item)] = item, words

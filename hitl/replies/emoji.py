@@ -1,4 +1,4 @@
-"""Emoji as answers: Unicode's characters, the names that chat platforms give them, and a few typed faces."""
+"""Reads emoji as answers: Unicode's characters, the names that chat platforms use, and a few typed faces."""
 
 import re
 from enum import Enum
@@ -25,7 +25,7 @@ _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u26
 
 
 class Sign(Enum):
-    """What an emoji says: yes, no, or nothing of its own beside a yes."""
+    """The meaning of an emoji: yes, no, or (WITH) no meaning of its own, so that it may come together with a yes."""
 
     YES = "yes"
     NO = "no"
@@ -33,9 +33,10 @@ class Sign(Enum):
 
 
 def sign(emoji: str) -> Sign | None:
-    """Give the sign of an emoji, written as itself, as `:name:` or as a reaction's bare `name`; None if unknown.
+    """Return the meaning of an emoji, or None if it is unknown.
 
-    Platforms that send names write the skin tone after the name (`+1::skin-tone-4`); others send the character.
+    The emoji is the character itself, `:name:`, or the bare `name` of a reaction. Platforms that send names write the
+    skin tone after the name (`+1::skin-tone-4`).
     """
     named = _TONE.sub("", emoji)
     plain = named.strip(":") if len(named) > 1 and named.strip(":") else named

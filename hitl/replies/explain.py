@@ -1,4 +1,4 @@
-"""Why a message is no answer, in a few words for the person who wrote it."""
+"""Says in a few words why a message is no answer, for the person who wrote it."""
 
 from functools import reduce
 from operator import or_
@@ -9,9 +9,9 @@ from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Token, TokenKind
 
-#: How the reason begins where a message holds an idiom that answers nothing.
+#: The beginning of the reason for a message with an idiom that answers nothing.
 NO_ANSWER = say("reading.no_answer.words", said="")
-#: How it begins where a message says nothing but how things are.
+#: The beginning of the reason for a message that only says how things are.
 ONLY_A_REMARK = say("reading.remark.words", said="")
 _REASONS = (
     (QUESTION, "reading.question.words"),
@@ -26,7 +26,7 @@ _LONGEST = 40
 
 
 def why_unclear(parse: Parse, furthest: int) -> str:
-    """Say what keeps a message from being an answer; `furthest` is the first token that no phrase explains."""
+    """Return the reason why a message is no answer. `furthest` is the first token that belongs to no phrase."""
     tokens = parse.tokens
     if not tokens:
         return say("reading.nothing")

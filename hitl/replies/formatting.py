@@ -1,4 +1,4 @@
-"""What formatting takes away from a message: quoted stretches, and words that their author hid, struck or linked."""
+"""Removes formatted words that aren't the person's own answer: quotations, and struck, hidden, code or linked words."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 from hitl.replies.model import Span, SpanKind
 from hitl.replies.tokens import Token, TokenKind
 
-#: The token that replaces one under a span of this kind. Nothing explains an OTHER, so that it neither approves nor
-#: rejects. Emphasis isn't here: bold words are the person's own.
+#: Kind of span -> the kind that tokens under such a span get. No phrase holds a token of the kind OTHER, so a message
+#: with one neither approves nor rejects. Emphasis isn't here, because bold words are the person's own.
 _BECOMES = {
     SpanKind.MENTION: TokenKind.MENTION,
     **dict.fromkeys((SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK), TokenKind.OTHER),
@@ -15,19 +15,19 @@ _BECOMES = {
 
 
 class Marked(NamedTuple):
-    """The tokens of a formatted message, and whether one of them mentions somebody by the surface's own account."""
+    """The tokens of a formatted message, and whether the surface reported that the message mentions somebody."""
 
     tokens: list[Token]
     mentions: bool
 
 
 def unformatted(spans: Sequence[Span]) -> bool:
-    """Tell whether all words are the person's own and meant: there is no formatting but emphasis."""
+    """Return whether the message has no formatting except emphasis, so that all words are meant as they are."""
     return all(span.kind is SpanKind.EMPHASIS for span in spans)
 
 
 def without_quotes(text: str, spans: Sequence[Span]) -> str:
-    """Blank the quoted stretches of a text and keep every other character, and every line break, in its place."""
+    """Replace the quoted stretches of a text with blanks. Line breaks and all other characters keep their places."""
     quoted = _mask(text, spans, {SpanKind.QUOTE: 1})
     if not any(quoted):
         return text
@@ -35,14 +35,14 @@ def without_quotes(text: str, spans: Sequence[Span]) -> str:
 
 
 def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
-    """Replace the tokens that touch a span: by a mention, or by a token that nothing explains."""
+    """Change the kind of each token that touches a span: to a mention, or to OTHER, which no phrase holds."""
     mask = _mask(text, spans, _BECOMES)
     found = [_under(token, TokenKind(max(mask[token.start : token.end], default=0))) for token in tokens]
     return Marked(found, mentions=TokenKind.MENTION in mask)
 
 
 def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, TokenKind] | dict[SpanKind, int]) -> bytearray:
-    """Give a value for each character: that of the spans over it, the later kind of the table where several are."""
+    """Return the value of the span over each character. Of several spans, the last in the order of `values` counts."""
     mask = bytearray(len(text))
     for kind, value in values.items():
         for span in spans:

@@ -1,4 +1,4 @@
-"""What one language makes of a message: an approval, a rejection with its reason, or neither."""
+"""Reads a message in one language: as an approval, as a rejection with its reason, or as unclear."""
 
 from itertools import pairwise
 
@@ -37,22 +37,22 @@ from hitl.replies.tokens import Token, TokenKind
 TO_ANOTHER = say("reading.somebody")
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
-#: Our own name. A surface knows our handle there, and takes it off before the words are read.
+#: Our own name. Our handle on a platform may differ; its surface removes the handle before the words are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
-#: Between words they offer a choice: "approve/reject", "yes|no".
+#: These signs between words offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
 
 
 def unclear(why: str) -> Reading:
-    """Give the reading of a message that is no answer, with what kept it from being one."""
+    """Return the reading of a message that is no answer. `why` is the reason, in a few words."""
     return Reading(Meaning.UNCLEAR, why=why)
 
 
 def answers(parse: Parse, text: str) -> list[Reading]:
-    """Read one answer, or several that each name their target."""
+    """Read one answer, or several answers that each name their own target."""
     if TokenKind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
         cuts = parse.cuts()
         several = _several(parse, text, cuts) if len(cuts) > 1 else []
@@ -90,7 +90,7 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read what stands behind a change of mind: a yes ("I changed my mind, I accept"), or doubt; None for the rest."""
+    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt. None for other words."""
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
@@ -103,9 +103,9 @@ def _after_turn(parse: Parse) -> Reading | None:
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
-    """Give the approval that a message is, or None.
+    """Return the reading of a message that is an approval, or None if it isn't.
 
-    `furthest` and `yes` are what `Parse.covered` found for the whole message.
+    `furthest` and `yes` are the result of `Parse.covered` for the whole message.
     """
     end = len(parse.tokens)
     everything = furthest < end
@@ -119,7 +119,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 
 
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
-    """Give the approval that a yes among signs, emoji, mentions or refs is, or None."""
+    """Return the reading of a yes that comes with signs, emoji, mentions or refs. None if it is no approval."""
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
@@ -136,7 +136,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
 
 
 def _calls(parse: Parse) -> bool:
-    """Tell whether a bracket opens right behind a word, as in code: "run(yes)"."""
+    """Return whether a bracket opens right after a word, as in code: "run(yes)"."""
     if TokenKind.BREAK not in parse.kinds:
         return False
     pairs = pairwise(parse.tokens)
@@ -146,7 +146,7 @@ def _calls(parse: Parse) -> bool:
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Tell whether it mentions somebody, a time or a place ("@6pm"), and not us alone."""
+    """Return whether the message mentions anything other than us alone: a person, a time or a place ("@6pm")."""
     if TokenKind.MENTION not in parse.kinds:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
@@ -154,7 +154,7 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> str:
-    """Say why a yes isn't the person's answer: it is a transcript or a choice ("yes/ok"); empty if it is."""
+    """Return the reason why a yes isn't the person's answer: a transcript, or a choice ("yes/ok"). Else return ''."""
     if _is_transcript(parse):
         return say("reading.speaker")
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
@@ -162,9 +162,10 @@ def _whose_words(parse: Parse) -> str:
 
 
 def _is_transcript(parse: Parse) -> bool:
-    """Tell whether a speaker's name with a colon stands before the words: "bot: yes". "sayso:" says whom they are for.
+    """Return whether the words follow a speaker's name and a colon: "bot: yes".
 
-    A yes before the colon is the person's own, and a ref there says which call is meant.
+    Our own name before the colon says that the words are for us. A yes before the colon is the person's own, and a ref
+    there names the call.
     """
     if TokenKind.BREAK not in parse.kinds:
         return False
@@ -178,7 +179,7 @@ def _is_transcript(parse: Parse) -> bool:
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
-    """Tell whether an emoji alone stands beside what may be another's: "!", or what only looks like an id."""
+    """Return whether an emoji without words comes with signs of another meaning: a lone "!", or a foreign id."""
     if not parse.wordless:
         return False
     breaks = [i for i, token in enumerate(parse.tokens) if token.kind is TokenKind.BREAK and token.text.strip()]
@@ -211,19 +212,19 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 
 
 def _glued(parse: Parse, at: int) -> bool:
-    """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
+    """Return whether a sign other than a stop directly follows the no: "no=yes", "n°"."""
     return at > 0 and parse.tokens[at].kind is TokenKind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 
 def _numbered(parse: Parse, at: int) -> bool:
-    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2", "no. 7"."""
+    """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers."""
     at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
     return token.text.startswith("#") or (token.kind is TokenKind.NUMBER and closes)
 
 
 def _head(parse: Parse) -> int:
-    """Give the token at which a no begins, after nothing but politeness; NOWHERE if something else comes first."""
+    """Return the token at which a no begins. Only politeness may come before it; else return NOWHERE."""
     at = 0
     while at < len(parse.tokens):
         token = parse.tokens[at]
@@ -250,7 +251,7 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 
 
 def _before_fault(parse: Parse, at: int) -> Match:
-    """Give the longest no at a token, or the shorter one that a fault follows: "stop" of "stop this is wrong"."""
+    """Return the longest no at a token, or a shorter no that a fault follows: "stop" of "stop this is wrong"."""
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:
         end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match
@@ -264,14 +265,14 @@ def _clause_end(parse: Parse, at: int) -> int:
 
 
 def _may_follow(parse: Parse, at: int) -> bool:
-    """Tell whether a reason, or more of the no, can begin at a word that follows it without a stop."""
+    """Return whether a reason, or more of the no, can begin at a word that follows the no without a stop."""
     end, roles = parse.longest(at)
     closes = end == len(parse.tokens) or parse.tokens[end].kind is not TokenKind.WORD
     return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
 
 
 def _contradicted(parse: Parse, at: int) -> bool:
-    """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
+    """Return whether the message also holds a yes: an emoji, or a whole clause after the no."""
     if TokenKind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
         return True
     if at == len(parse.tokens):

@@ -1,4 +1,4 @@
-"""The languages: their words and phrases, loaded when a reply first needs them."""
+"""The words and phrases of each language, which are loaded when a reply first needs them."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ _SHORTEST_BARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language: the words that its file holds, and the other spellings of them."""
+    """One language: the words in its file, and other spellings of these words."""
 
     code: str
     vocabulary: frozenset[str]
@@ -29,11 +29,11 @@ class Language:
 
     @property
     def phrases(self) -> Phrases:
-        """Its phrases; built when a reply may be in this language."""
+        """The phrases of the language. They are built when a reply may be in this language."""
         return _graph(self.code)
 
     def known(self, word: str) -> str | None:
-        """Give the word as the language file has it, or None."""
+        """Return the word in the spelling of the language file, or None if the language doesn't know it."""
         if word in self.vocabulary:
             return word
         if word in self.spellings:
@@ -51,7 +51,7 @@ def load(code: str) -> Language:
 
 @cache
 def codes() -> dict[str, tuple[str, ...]]:
-    """Give the languages written in each script, in the order of the index."""
+    """Return script -> the languages that are written in it, in the order of the index."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in data.lines("index.txt"):
         code, _, scripts = (field.strip() for field in line.split("|"))
@@ -62,38 +62,38 @@ def codes() -> dict[str, tuple[str, ...]]:
 
 @cache
 def all_codes() -> frozenset[str]:
-    """Give the codes of all languages that have a file."""
+    """Return the codes of all languages that have a file."""
     return frozenset(code for languages in codes().values() for code in languages)
 
 
 @cache
 def polite_anywhere() -> frozenset[str]:
-    """Give the polite words that are understood beside every language."""
+    """Return the polite words that are understood beside every language."""
     lines = data.lines("common.txt")
     return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
 
 
 @cache
 def homographs() -> frozenset[str]:
-    """Give the words that say yes in one language and something else in another."""
+    """Return the words that mean yes in one language and something else in another."""
     return frozenset(fold(line.partition("|")[0].strip()) for line in data.lines("homographs.txt"))
 
 
 @cache
 def asking() -> frozenset[str]:
-    """Give the words for "please"; in scripts without spaces, a character that tells them."""
+    """Return the words for "please". In scripts without spaces, these are characters that such a word contains."""
     return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
 
 
 @cache
 def pleases(code: str) -> tuple[str, ...]:
-    """Give the plain phrases by which a language says "please"; not those that all languages share."""
+    """Return the plain phrases for "please" in a language, without those that all languages share."""
     polite = [phrase for phrase in _all(_sections(code)["beside yes"]) if phrase not in polite_anywhere()]
     return tuple(p for p in polite if not asking().isdisjoint(map(fold, p.split())) and _PLAIN.match(p))
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Give the languages, among those written in the scripts, that know the most of the words."""
+    """Return the languages that know the most of the words, among the languages written in these scripts."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -112,13 +112,13 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Give the languages of some scripts, in the order of the index, and who knows which word of each script."""
+    """Return the languages of some scripts in the order of the index, and for each script the speakers of each word."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Give the languages, among those written in the scripts, that know a word."""
+    """Return the languages that know a word, among the languages written in these scripts."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 
@@ -130,7 +130,7 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """Give for every known word the languages of a script that know it."""
+    """Return word -> the languages of a script that know it."""
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)
@@ -178,7 +178,7 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give the words as typed without their accents, and the slips, where that makes no other known word."""
+    """Yield (spelling, word) for words without their accents and for small slips, if the spelling is no other word."""
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

@@ -1,4 +1,4 @@
-"""A yes in the words of two languages: "ja, go ahead"."""
+"""Reads a yes in the words of two languages: "ja, go ahead"."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: Longer messages aren't tried: people mix languages in short answers.
+#: Longer messages aren't tried, because people mix languages in short answers only.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
@@ -22,7 +22,7 @@ class _Both(Parse):
     __slots__ = ("_first", "_second")
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Give the phrases that begin at a token in either language."""
+        """Return the phrases that begin at a token, in either language."""
         found = self._found[at]
         if found is None:
             ends: dict[int, int] = {}
@@ -32,18 +32,18 @@ class _Both(Parse):
         return found
 
     def __init__(self, first: Parse, second: Parse) -> None:
-        """Join two languages' views of the same tokens."""
+        """Combine the parses of the same tokens in two languages."""
         super().__init__(first.tokens, first.language)
         self._first, self._second = first, second
 
     @property
     def languages(self) -> tuple[Parse, Parse]:
-        """The message in each of the two languages."""
+        """The parse in each of the two languages."""
         return self._first, self._second
 
 
 def mixed(tokens: list[Token]) -> Reading | None:
-    """Read a yes in two languages: each word is known to one, and nothing in either language doubts it."""
+    """Read a yes in two languages. Each word must be known in one of them, and neither may find doubt. Else None."""
     texts = [token.text for token in tokens if token.kind is TokenKind.WORD]
     if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is TokenKind.ASKS for token in tokens):
         return None
@@ -58,7 +58,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
 
 
 def _pairs(known: list[frozenset[str]]) -> list[tuple[str, str]]:
-    """Give the pairs of languages that know every word between them; those with English alone, if there are any."""
+    """Return the pairs of languages that together know every word. If some include English, return only those."""
     masks: dict[str, int] = {}
     for place, codes in enumerate(known):
         for code in codes:

@@ -1,4 +1,4 @@
-"""What a reply is understood as."""
+"""The results of reading a reply, and the formatting that a surface reports."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ ALL = "all"
 
 
 class Meaning(StrEnum):
-    """The three things that a reply can say to a card."""
+    """The three meanings that a reply can have for a card."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -16,11 +16,12 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One answer found in a message.
+    """One answer that was found in a message.
 
-    `reason` is the person's own words after a rejection, untouched. `target` is the ref or number that the answer
-    names, without `#`; `"all"` stands for every open call, and must be shown back before it counts. `why` says in
-    a few words what kept an unclear message from being an answer, and is empty otherwise.
+    `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,
+    without `#`. The target `"all"` means every open call; such an answer decides nothing, and the person gets a list of
+    the calls instead. `why` says in a few words why an unclear message is no answer. For an answer in a language
+    without a file of its own, `why` names the language. Otherwise it is empty.
     """
 
     verdict: Meaning

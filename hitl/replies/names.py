@@ -1,4 +1,4 @@
-"""Names beside a reply: of the person whom it greets, and of the person who signs it on the same line."""
+"""Finds names in a reply: the name of the person whom it greets, and the name that signs it on the same line."""
 
 import re
 from functools import cache
@@ -16,24 +16,24 @@ _NAME = "[A-Z\u00c0-\u00de\u0100-\u017f\u0386-\u03ab\u0400-\u042f][\\w'\u2019]{1
 _GREETED = re.compile(
     rf"\s*(?P<greeting>[^\W\d_][^\n,.!?:;]{{0,30}}?),? (?P<name>{_NAME}(?: {_NAME})?)[ \t]*(?:[,!:\n]|[-\u2013\u2014] )"
 )
-#: A dash with a space or a line break before it, and one name behind it.
+#: A space or a line break, a dash, and one name.
 _SIGNED = re.compile(rf"\s[ \t]*[-\u2013\u2014~][ \t]*(?P<name>{_NAME})\s*\Z")
-#: A signature is looked for in as many characters at the end of a text.
+#: A signature is searched in this many characters at the end of a text.
 _LONGEST = 60
 
 
 class Greeted(NamedTuple):
-    """A text with the name in its greeting blanked, and what stands behind the name."""
+    """A text with blanks in place of the name in its greeting, and the words after the name."""
 
     text: str
     rest: str
 
 
 def greeted(text: str) -> Greeted | None:
-    """Take the name out of a text's greeting: "Hi Anna, yes". None if it greets nobody by name.
+    """Remove the name from a text's greeting: "Hi Anna, yes". Return None if the text greets nobody by name.
 
-    The text keeps its length. Each word of the name must be one that `_is_name` knows, so that no part of the answer
-    is lost: "Mai" is a name in German and "never" in Italian.
+    Blanks replace the name, so the text keeps its length. Each word of the name must pass `_is_name`, so that no part
+    of an answer is lost: "Mai" is a name in German and "never" in Italian.
     """
     found = _GREETED.match(text)
     if not found or not _is_greeting(found["greeting"]) or not all(map(_is_name, found["name"].split())):
@@ -43,9 +43,9 @@ def greeted(text: str) -> Greeted | None:
 
 
 def unsigned(text: str) -> str:
-    """Blank the name that signs a text ("Approved - Jan"); return the same text if no listed name does.
+    """Remove the name that signs a text: "Approved - Jan". Return the same text if no listed name signs it.
 
-    Other words behind the dash may limit the yes ("Approved - Staging"), so that only listed names count.
+    Only listed names count, because other words after the dash may limit the yes: "Approved - Staging".
     """
     found = _SIGNED.search(text, max(0, len(text) - _LONGEST))
     if not found or not text[: found.start()].strip():
@@ -61,7 +61,10 @@ def _names() -> frozenset[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Tell whether a capitalised word says nothing by itself in any language, and is listed or unknown to all."""
+    """Return whether a capitalised word can only be a name.
+
+    It must be no phrase in any language, and either be a listed name or be unknown in all languages.
+    """
     name = fold(word)
     if not word[0].isupper():
         return False

@@ -1,4 +1,4 @@
-"""What belongs to a message's author and what doesn't: quoted lines, mail signatures, and tricks with characters."""
+"""Finds the author's own words in a message: without quoted lines and signatures. It also detects character tricks."""
 
 import re
 from functools import cache
@@ -44,21 +44,23 @@ _PERSON = (
 _BETWEEN = "(?:of|for|and|de|du|des|von|van|der|den|da|di|del|la|&)(?=[ \\t])"
 _NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|{_BETWEEN}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
 _LINE = re.compile(r"[^\n]*\n?")
-#: Signatures are rare, and their patterns take 3 ms each: they are compiled when a message of several lines comes.
+#: Signatures are rare, and each of their patterns takes 3 ms to compile. So they are compiled when first needed.
 _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
-#: A signature is looked for in as many characters at the end of a text.
+#: A signature is searched in this many characters at the end of a text.
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
-#: What stands before a closing formula.
+#: A closing formula comes after one of these.
 _BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
 class OwnWords(NamedTuple):
-    """The author's own words, [start, end) of the original blanked where they aren't, and what makes them suspect.
+    """The author's own words, and the facts that make them suspect.
 
-    `around` tells that the words stand on both sides of a quotation, or directly above one.
+    `text` is the original with blanks in place of all words that aren't the author's own, so it has the same length.
+    `trick` names a trick with characters, `quoted` says whether quoted lines were removed, and `signature` holds the
+    words of the signature. `around` says that own words are on both sides of a quotation, or directly above it.
     """
 
     text: str
@@ -69,7 +71,7 @@ class OwnWords(NamedTuple):
 
 
 def own_words(text: str) -> OwnWords:
-    """Blank quoted lines and the mail signature, keeping every other character in its place."""
+    """Replace quoted lines and the mail signature with blanks. All other characters keep their places."""
     if "\n" not in text and text.lstrip()[:1] not in _MAY_QUOTE:
         return OwnWords(text, _trick(text))
     lines = _LINE.findall(text)
@@ -84,7 +86,7 @@ def own_words(text: str) -> OwnWords:
 
 
 def without_closing(message: OwnWords) -> OwnWords:
-    """Take off the formula that ends a letter ("Best regards, Ada"), and what stands behind it."""
+    """Remove the closing formula of a letter ("Best regards, Ada") and all words after it, if these can be a name."""
     text = message.text
     if not _BEFORE_CLOSING.search(text):
         return message
@@ -113,7 +115,7 @@ def _any(formulas: list[str]) -> str:
 
 
 def _around(kept: list[str], lines: list[str]) -> bool:
-    """Tell whether own words stand directly above a quoted line, or on both sides of one."""
+    """Return whether own words are directly above a quoted line, or on both sides of it."""
     own = [bool(line.strip()) for line in kept]
     gone = [not mine and bool(line.strip()) for mine, line in zip(own, lines, strict=False)]
     if True not in own:

@@ -1,4 +1,4 @@
-"""One language's look at a message: which stretches of it are yes, no, politeness and so on."""
+"""Finds in one language which stretches of a message mean yes, no, politeness and so on."""
 
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
@@ -20,9 +20,9 @@ from hitl.replies.tokens import Token, TokenKind
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
-#: Behind a no, a dash or a colon introduces a reason; these stops may stand inside of an idiom.
+#: The stops that may be part of an idiom. A dash and a colon aren't, because after a no they introduce a reason.
 _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
-#: In words.
+#: The longest phrase that addresses somebody, in words.
 _LONGEST_ADDRESS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
@@ -30,12 +30,12 @@ _STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
 
 
 class Parse:
-    """The tokens of a message, its words as one language knows them, and the phrases found so far."""
+    """The tokens of a message, its words in the spelling of one language's file, and the phrases found so far."""
 
     __slots__ = ("_found", "_graph", "kinds", "language", "tokens", "wordless", "words")
 
     def __init__(self, tokens: list[Token], language: Language) -> None:
-        """Look the words up."""
+        """Look up the words of the message in the language."""
         self.tokens = tokens
         self.language = language
         self.kinds: set[TokenKind] = set()
@@ -50,26 +50,26 @@ class Parse:
         self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Give the ends and roles of all phrases that begin at a token, the longest last."""
+        """Return the end and the roles of each phrase that begins at a token. The longest phrase comes last."""
         found = self._found[at]
         if found is None:
             found = self._found[at] = self._graph.matches(self.words, at)
         return found
 
     def longest(self, at: int) -> Match:
-        """Give the end and roles of the longest phrase that begins at a token, or its own place and no role."""
+        """Return the end and the roles of the longest phrase that begins at a token, or its place and no role."""
         found = self._found[at]
         if found is None:
             found = self.phrases(at)
         return found[-1] if found else (at, 0)
 
     def role_ends(self, at: int, roles: int) -> int:
-        """Give the end of the longest phrase at a token if it plays one of the roles, else NOWHERE."""
+        """Return the end of the longest phrase at a token if it has one of the roles, else NOWHERE."""
         end, played = self.longest(at)
         return end if played & roles else NOWHERE
 
     def met(self) -> int:
-        """Give all roles of the phrases that were looked at so far."""
+        """Return all roles of the phrases that were found so far."""
         met = 0
         for found in self._found:
             for _, roles in found or ():
@@ -81,13 +81,15 @@ class Parse:
         return len(self.words) - self.words.count(None)
 
     def is_target(self, at: int) -> bool:
-        """Tell whether a token names a call."""
+        """Return whether a token names a call."""
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them.
+        """Cover tokens with phrases from the left, without gaps. Only phrases with an allowed role count.
 
-        A greeting opens a reply, so a core phrase before one doesn't count, unless `also` holds OPENS.
+        Allowed are the roles in `core` and `also`, politeness, and phrases before a ref. Return how far this reaches,
+        and whether a phrase with a role in `core` is among the phrases. Such a phrase doesn't count if a greeting comes
+        after it, because a greeting opens a reply; with OPENS in `also` it counts all the same.
         """
         reach = {start: False}
         furthest = start
@@ -102,9 +104,9 @@ class Parse:
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def holds_idiom(self) -> bool:
-        """Tell whether words with a comma among them answer nothing together: "yeah, right".
+        """Return whether the message without its commas holds an idiom that answers nothing, and no yes: "yeah, right".
 
-        A phrase with a "please" in it that answers nothing is a request to others, even if it is a yes elsewhere.
+        If a phrase answers nothing and has a "please" in it, it is a request to others, and doesn't count as a yes.
         """
         if TokenKind.BREAK not in self.kinds:
             return False
@@ -123,7 +125,7 @@ class Parse:
         return idiom and not agrees
 
     def is_idiom(self) -> bool:
-        """Tell whether the words of a line, with a stop among them, are an idiom that answers nothing: "no... wait"."""
+        """Return whether the whole message, without its stops, is an idiom that answers nothing: "no... wait"."""
         if TokenKind.BREAK not in self.kinds:
             return False
         stops = [token.text in _PAUSES for token in self.tokens]
@@ -132,24 +134,24 @@ class Parse:
         return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
 
     def _without_commas(self) -> list[str | None]:
-        """Give the words without the commas between them; none if there is no comma."""
+        """Return the words without the commas between them, or an empty list if there is no comma."""
         commas = [token.text in _COMMAS for token in self.tokens]
         return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Tell whether a phrase begins inside of another and ends behind it: "no worries" in "yes, no worries"."""
+        """Return whether a phrase begins inside another one and ends after it: "no worries" in "yes, no worries"."""
         inner = (self._graph.matches(words, at) for at in range(start + 1, end))
         return any(found and found[-1][0] > end for found in inner)
 
     def targets(self, start: int, end: int) -> list[str]:
-        """Give the different calls named between two tokens, in their order."""
+        """Return the different refs between two tokens, in their order."""
         if TokenKind.TARGET not in self.kinds:
             return []
         names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
         return list({name.casefold(): name for name in names}.values())
 
     def cuts(self) -> list[int]:
-        """Give the tokens at which another answer with a target of its own begins."""
+        """Return the tokens at which the answers of the message begin, if each names its own target."""
         found = [0]
         for at in range(1, len(self.tokens)):
             start = self._after_and(at)
@@ -161,13 +163,13 @@ class Parse:
         return found
 
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
-        """Tell whether the longest phrase is one that answers nothing and a polite word: "okay so please"."""
+        """Return whether the longest phrase is a phrase that answers nothing plus a polite word: "okay so please"."""
         last = found[-1][0] - 1
         end, roles = found[-2]
         return not roles & POLITE and end == last > at + 1 and self._is_polite(last)
 
     def _polite_behind(self) -> bool:
-        """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
+        """Return whether the emoji at the start is followed by politeness only: "👍 thanks"."""
         stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
         return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
             self.tokens
@@ -178,11 +180,11 @@ class Parse:
         return after if after > at or self.tokens[at - 1].kind is TokenKind.BREAK else len(self.tokens)
 
     def introduces(self, end: int) -> bool:
-        """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
+        """Return whether a ref, or another phrase that introduces a ref, follows such a phrase that ends here."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _is_name(self, at: int, end: int) -> bool:
-        """Tell whether a phrase may be the name in a greeting: one word right behind it, or one with "please"."""
+        """Return whether a phrase may be the name after a greeting: one word, or one word with "please"."""
         if end == at + 2 and not self._is_polite(at + 1):
             return False
         before = range(at - 1, max(at - _LONGEST_ADDRESS, 0) - 1, -1)
@@ -193,9 +195,10 @@ class Parse:
         return text in polite_anywhere() or text in asking()
 
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
-        """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before.
+        """Return the steps that `covered` can take from a token: the end of each phrase, and its effect.
 
-        A phrase that introduces a ref must have one behind it.
+        The effect is True if the phrase decides, False if it doesn't, and None if it takes back a yes before it. A
+        phrase that introduces a ref counts only if a ref follows it.
         """
         token = self.tokens[at]
         if token.kind is TokenKind.WORD:
@@ -223,8 +226,9 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Tell whether an idiom that answers nothing may stand beside a yes: "no problem".
+    """Return whether an idiom that answers nothing may come together with a yes: "no problem".
 
-    Praise stands under "beside yes" and "no answer", and is no yes of its own, even if another phrase has it as one.
+    The language files list praise under both "beside yes" and "no answer". Praise alone is no yes, even if another
+    phrase lists the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

@@ -1,4 +1,4 @@
-"""Languages without a file of their own: a few exact phrases each, and nothing else."""
+"""Reads answers in languages that have no file of their own: a few exact phrases of each language, and nothing else."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,9 +15,10 @@ _MOST_WORDS = 8
 
 
 def signs(words: Sequence[str]) -> dict[str, Meaning]:
-    """Give the languages in which these words are known answers that agree, with what they say there.
+    """Return language -> verdict, for each language in which these words are one known answer or several that agree.
 
-    "áno, súhlasím" is two of them. The same phrase twice is none: "bye bye" is Basque's yes by its sound alone.
+    "áno, súhlasím" is two answers that agree. Repeated words are no answer: "bai bai" may be Basque for yes, or
+    the sound of "bye bye".
     """
     table, count = _table(), len(words)
     if count > _MOST_WORDS or len(set(words)) < count:

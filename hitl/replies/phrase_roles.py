@@ -1,4 +1,4 @@
-"""The parts that a phrase can play in a reply, as bits, and the section names of the language files."""
+"""The roles that a phrase can have in a reply, as bits, and the roles of each section of the language files."""
 
 YES = 1
 POLITE = 2
@@ -17,13 +17,13 @@ BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
 TURN = 65536
-#: Takes back a yes that stands before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
+#: Takes back a yes before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
 OPENS = 131072
-#: Says that a fault isn't there: "no es peligroso". A comma may make a no of it: "no, es peligroso".
+#: Says that there is no fault: "no es peligroso". With a comma it may be a rejection: "no, es peligroso".
 DENIES = 262144
-#: Addresses somebody: the word right behind it may be their name ("Hi Jo").
+#: Addresses somebody: the word right after it may be a name ("Hi Jo").
 ADDRESSES = 524288
-#: Says how things are or that a statement is true, even if the same words also say yes: "all good", "it is".
+#: Describes a state or confirms a statement, even if the same words can also mean yes: "all good", "it is".
 REMARK = 1048576
 
 REFUSES = NO | NO_OPEN | FAULT

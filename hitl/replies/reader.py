@@ -1,4 +1,4 @@
-"""Reads a reply: first whose words they are, then in which language they make an answer."""
+"""Reads a reply. It first finds the person's own words, and then a language in which they make an answer."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -19,14 +19,14 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
-#: Other codes of a language that has a file or a line under one (ISO 639; the older ones are still sent).
+#: Another code of a language -> the code that the language has here (ISO 639; platforms still send the older codes).
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _DIFFERS = say("reading.differs")
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
-#: What may stand between a no and its reason in another language, beside a line break.
+#: The stops that may separate a no from its reason in another language. A line break may do so too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: At the end of a yes they announce more, which may be its condition.
+#: At the end of a yes, these announce more words, which may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
@@ -34,15 +34,15 @@ _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 
-#: A longer text is no reply, and takes no time. Chat messages end at about 4,000 characters.
+#: A longer text isn't read at all. Chat messages have at most about 4,000 characters.
 LONGEST = 5_000
-#: What programs write for a missing number; folded, it would be a French no.
+#: Programs write this for a missing number. In lower case it would be a French no.
 _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
 
 class _Asked(NamedTuple):
-    """What `read` was given."""
+    """The arguments of `read`."""
 
     text: str
     known_refs: frozenset[str]
@@ -53,12 +53,12 @@ class _Asked(NamedTuple):
 def read(
     text: str, *, known_refs: Collection[str] = (), language: str | None = None, spans: Sequence[Span] = ()
 ) -> list[Reading]:
-    """Read a person's reply to a card: one reading, or one for each answer if it gives several with their targets.
+    """Read a person's reply to a card. Return one reading, or several if the reply answers several calls by their refs.
 
-    `known_refs` are the refs that are open, so that one without a digit is known as a ref. `language` is the
-    conversation's language (BCP 47); it settles words that mean yes in one language and no in another. `spans` are the
-    formatted stretches of the text: words under one that is struck, hidden, code or a link never decide, a mention
-    makes a yes unclear, and quoted words are set aside. Never raises.
+    `known_refs` are the refs of open calls. Such a ref is recognised even if it has no digit. `language` is the
+    conversation's language (BCP 47). It decides about words that mean yes in one language and no in another. `spans`
+    are the formatted stretches of the text. Struck, hidden, code and linked words never decide, quoted words are
+    ignored, and a mention makes a yes unclear. Never raises.
     """
     if len(text) > LONGEST:
         return [unclear(say("reading.long"))]
@@ -76,7 +76,7 @@ def read(
 
 
 def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
-    """Read a message without the names of the person whom it greets and the person who signs it; [] if it has none."""
+    """Read a message without the name that it greets and the name that signs it. Return [] if it has no such name."""
     text = names.unsigned(message.text)
     found = names.greeted(text)
     text = found.text if found else text
@@ -86,9 +86,11 @@ def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
 
 
 def _asks_the_greeted(words: str) -> bool:
-    """Tell whether words behind a name ask that person to decide: such words are no answer behind "please" either.
+    """Return whether the words after a name ask that person to decide: "Hi Anna, approve it".
 
-    Where no word for "please" is known in the languages that the words may be in, they always ask.
+    The words are read once more with "please" before them. "Please approve it" is no answer but a request to somebody,
+    so "approve it" after a name is a request too. If no word for "please" is known in the possible languages, the words
+    count as a request.
     """
     asked = [
         _understood(tokenise(f"{please} {words}"), code, words)[0]
@@ -118,7 +120,7 @@ def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
 
 
 def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, mentions: bool) -> str:
-    """Say why a yes isn't one to our question; empty if it is."""
+    """Return the reason why a yes isn't an answer to our question, or '' if it is."""
     if mentions:
         return TO_ANOTHER
     if message.around:
@@ -131,9 +133,9 @@ def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, ment
 
 
 def _breaks_off(tokens: list[Token]) -> bool:
-    """Tell whether the last sign of a message announces more words: "yes,", "ok:", "go -".
+    """Return whether the last sign of a message announces more words: "yes,", "ok:", "go -".
 
-    A comma apart from its word doesn't: transcripts of speech end with one.
+    A comma after a blank announces nothing, because transcripts of speech end with it.
     """
     if tokens[-1].kind is not TokenKind.BREAK:
         return False
@@ -143,22 +145,22 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 
 def _bare(readings: list[Reading]) -> bool:
-    """Tell whether an answer was understood and holds nothing more."""
+    """Return whether the message was understood, and every answer is without a reason."""
     return not [reading for reading in readings if reading.verdict is Meaning.UNCLEAR or reading.reason]
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
-    """Give the message as a whole: its only reading, or unclear if it holds none or several answers."""
+    """Return one reading for the whole message: its only reading, or unclear if it has several readings or none."""
     if len(readings) == 1:
         return readings[0]
     return unclear(say("reading.two" if readings else "reading.nothing"))
 
 
 def _decides(signature: str, spoken: Collection[str]) -> bool:
-    """Tell whether a signature says more than who signs.
+    """Return whether a signature holds more than a name.
 
-    In the languages `spoken` in the message, a word of doubt counts too. In others only a no does: the name Kim is
-    "who" in Turkish.
+    In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
+    counts, because names mean other words there: Kim is "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:
@@ -170,7 +172,10 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
 
 
 def _spoken(tokens: list[Token], own: str) -> list[str]:
-    """Give the languages that a message may be in: the conversation's, and English if it knows all the words."""
+    """Return the possible languages of a message: the conversation's, and English if it knows all the words.
+
+    If neither applies, these are the languages that know the most words.
+    """
     english = all(map(lexicon.load(_FIRST).known, _words(tokens)))
     found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
     return found or _languages(tokens)
@@ -186,9 +191,11 @@ def _languages(tokens: list[Token]) -> list[str]:
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
-    """Read the message in the conversation's language or English if they know all its words, else in the closest.
+    """Read the message in one language, or in several that must agree.
 
-    Only languages that know every word can differ on an approval: of those that know some, the first is asked alone.
+    The conversation's language comes first, then English, if that language knows all the words. Else the languages
+    that know the most words are asked. If they know every word, all of them must agree. If they know only some words,
+    only the first is asked.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
@@ -216,7 +223,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
 
 
 def _own(language: str | None) -> str:
-    """Give the code under which a conversation's language is known here; empty if none was told."""
+    """Return the code that a conversation's language has here, or '' if its language isn't known."""
     if not language:
         return ""
     code = language.replace("_", "-").partition("-")[0].casefold()
@@ -224,7 +231,7 @@ def _own(language: str | None) -> str:
 
 
 def _disputed(parse: Parse, language: str | None, text: str) -> bool:
-    """Tell whether languages differ over the words that one of the two doesn't know, read alone: "thank you, jo"."""
+    """Return whether languages differ about the words that this language doesn't know: "jo" in "thank you, jo"."""
     pairs = zip(parse.tokens, parse.words, strict=True)
     rest = [token for token, word in pairs if word is None and token.kind is TokenKind.WORD]
     return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].why == _DIFFERS
@@ -240,14 +247,18 @@ def _spelled_out(words: list[str]) -> bool:
 
 
 def _contested(parse: Parse) -> bool:
-    """Tell whether a language knows a word of the message that says yes here and something else there."""
+    """Return whether a word of the message means yes in one language and something else in another."""
     return not lexicon.homographs().isdisjoint(parse.words)
 
 
 def _with_unmeasured(
     tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
 ) -> list[Reading]:
-    """Let the languages of which only phrases are known speak: alone, or against what a measured one says."""
+    """Return the readings after a look at the languages without a file, which have only a few exact phrases.
+
+    Such a language can answer if no other language understood the message. If it contradicts another language, the
+    message is unclear.
+    """
     found = _unmeasured_signs(tokens)
     if not found:
         reading = None if whole or _tells(readings) else _unmeasured_no(tokens, own, text)
@@ -269,9 +280,10 @@ def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
 
 
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
-    """Read a no of such a language with a reason behind a comma or a colon: the words before it must be a no alone.
+    """Read a no in a language without a file, with a reason after a comma or a colon.
 
-    None if the words behind it are a known answer of such a language, or if anything but words stands in the message.
+    The words before the stop must be a no and nothing more. Return None if they aren't, if the words after the stop are
+    an answer in such a language too, or if the message holds anything except words, stops and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -285,9 +297,9 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
 
 
 def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
-    """Read a no whose reason, behind a stop or on the next line, is in another language: "nein, wrong branch".
+    """Read a no whose reason, after a stop or on the next line, is in another language: "nein, wrong branch".
 
-    The language of the reason must know no word before the stop, and find no yes, doubt or question behind it.
+    The language of the reason must know no word before the stop, and must find no yes, doubt or question after it.
     """
     tokens = parse.tokens
     stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)
@@ -311,7 +323,10 @@ def _words(tokens: list[Token]) -> list[str]:
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
-    """Settle what the languages that know all the words say: the first speaks for all unless they differ."""
+    """Return the common result of several languages: the answer of the first language that finds one.
+
+    If the verdicts of the languages differ, or another language finds doubt in the same words, the message is unclear.
+    """
     said = [answers(parse, text) for parse in parses]
     if len(parses) == 1:
         return said[0]
@@ -331,12 +346,16 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 
 def _refuses(parse: Parse) -> bool:
-    """Tell whether a language finds a no or a remark in a message, or an idiom that answers nothing and no yes."""
+    """Return whether a language contradicts a yes that another language found.
+
+    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing does so only if
+    this language finds no yes.
+    """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:
-    """Tell whether a language finds no answer in the words but a phrase of several that is none: "chyba tak"."""
+    """Return whether a language finds no rejection but a phrase of several words that is unsure: "chyba tak"."""
     phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
     unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
     return unsure and not _holds(parse, REFUSES)

@@ -1,4 +1,4 @@
-"""A rejection's reason: the person's own words after the no, without the sign or word that joins them to it."""
+"""Finds a rejection's reason: the person's own words after the no, without the sign or word that connects them."""
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import NOWHERE, Parse
@@ -9,12 +9,12 @@ _BRACKETS = {"(": ")", "[": "]", "\uff08": "\uff09"}
 
 
 def reason_start(parse: Parse, at: int) -> int:
-    """Give the token at which the reason begins, after the no that ends before token `at`."""
+    """Return the token at which the reason begins. The no ends before the token `at`."""
     end = len(parse.tokens)
     while at < end:
         because = parse.role_ends(at, BECAUSE)
         if NOWHERE != because < end:
-            # Whatever follows the connective is the reason, "I need it" too, which elsewhere is only polite.
+            # All words after the connective are the reason, even "I need it", which elsewhere is only polite.
             return _past_breaks(parse, because)
         after = _joint(parse, at)
         if after == NOWHERE:
@@ -24,7 +24,7 @@ def reason_start(parse: Parse, at: int) -> int:
 
 
 def verbatim(parse: Parse, text: str, at: int) -> str | None:
-    """Give the text from a token to the end of the person's own words, but for a bracket around it, if any."""
+    """Return the text from a token to the end of the person's own words, without a bracket around it. None if empty."""
     if at >= len(parse.tokens):
         return None
     words = text[parse.tokens[at].start : parse.tokens[-1].end].strip()

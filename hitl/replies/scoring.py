@@ -1,4 +1,4 @@
-"""How well a reader does on labelled replies: the figures that our tables and the command line show."""
+"""Measures a reader on labelled replies. Our tables and the command line show these figures."""
 
 import unicodedata
 from collections import Counter
@@ -13,10 +13,10 @@ _ALSO = "also_ok"
 def score(rows: Iterable[Mapping[str, Any]], answers: Iterable[Reading]) -> dict[str, int | float | None]:
     """Compare readings with a corpus's labels, row by row in the same order.
 
-    A row has `text`, `label`, and optionally `also_ok` (other answers that aren't wrong) and `reason`. Rows without
-    `also_ok` are strict, and only they count for the rates, which are in percent and None where there is nothing to
-    count. A false approve is one that neither the label nor `also_ok` allows; a flip is one on a rejection. Raises
-    `ValueError` if there are more rows than answers or the other way round.
+    A row has `text`, `label`, and optionally `reason` and `also_ok` (other answers that aren't wrong). Rows without
+    `also_ok` are strict, and only strict rows count for the rates of verdicts. A rate is in percent, or None if there
+    is nothing to count. A false approve is an approval that neither the label nor `also_ok` allows. A flip is a false
+    approve of a reply whose label is reject. Raises `ValueError` if the numbers of rows and answers differ.
     """
     counts: Counter[str] = Counter()
     for row, answer in zip(rows, answers, strict=True):

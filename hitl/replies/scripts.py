@@ -1,4 +1,4 @@
-"""Which script a word is written in, by Unicode's blocks; a word in two scripts is made to look like another."""
+"""Finds the script of a word by Unicode's blocks. A word that mixes scripts is made to look like another word."""
 
 from bisect import bisect_right
 
@@ -22,7 +22,7 @@ _STARTS = [start for start, _ in _BLOCKS]
 
 
 def scripts(word: str) -> set[str]:
-    """Give the scripts that a word's letters belong to; digits, marks and signs belong to none."""
+    """Return the scripts of a word's letters. Digits, marks and signs have no script."""
     if word.isascii():
         return {"Latin"}
     return {_BLOCKS[bisect_right(_STARTS, ord(letter)) - 1][1] for letter in word if letter.isalpha()} - {""}

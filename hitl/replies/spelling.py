@@ -1,4 +1,4 @@
-"""How a word is made comparable: one form for all its spellings, and which small slips are forgiven."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that are forgiven."""
 
 import re
 import unicodedata
@@ -31,13 +31,13 @@ def fold(word: str) -> str:
 
 
 def pieces(word: str) -> list[str]:
-    """Fold a word; in scripts written without spaces, and in Korean, every character is a piece of its own."""
+    """Fold a word, and cut it into pieces. In Korean and in scripts without spaces, each character is one piece."""
     folded = fold(word)
     return [folded] if folded.isascii() else _PIECE.findall(folded)
 
 
 def bare(word: str) -> str:
-    """Give a word without its accents, as people type it on a keyboard that lacks them."""
+    """Return a word without its accents, as people type it on a keyboard that lacks them."""
     apart = unicodedata.normalize("NFD", word)
     return (
         "".join(c for c in apart if not "\u0300" <= c <= "\u036f").replace("đ", "d").replace("ł", "l").replace("ø", "o")
@@ -45,7 +45,7 @@ def bare(word: str) -> str:
 
 
 def unstretched(word: str) -> Iterator[str]:
-    """Give the words that a drawn-out one may stand for: `yesss`, `okkk`, `yess`, `nooo`; none for `kkk`, a laugh."""
+    """Yield the words that a stretched word may mean (`yesss`, `okkk`, `yess`, `nooo`). A laugh (`kkk`) means none."""
     if _RUN.search(word):
         if word == word[0] * len(word):
             return
@@ -56,9 +56,9 @@ def unstretched(word: str) -> Iterator[str]:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Give the small misspellings of a long word: a doubled letter written once, two letters swapped, a vowel lost.
+    """Yield the small misspellings of a long word: a double letter is single, two letters are swapped, a vowel is lost.
 
-    No letter is ever replaced: that makes other words ("conform", "except").
+    No letter is replaced, because that makes other words: "conform" for "confirm", "except" for "accept".
     """
     if len(word) < _LEAST_LETTERS:
         return

@@ -1,4 +1,4 @@
-"""Which tokens name a call: a short ref, a whole one, or another id."""
+"""Recognises words that name a call: a short ref, a whole ref, or an id of another system."""
 
 import re
 
@@ -6,19 +6,19 @@ from hitl.replies.spelling import fold
 
 _SHORT = re.compile(r"(?=.*[0-9])(?=.*[a-zA-Z])[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{6}")
 _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-#: Ids of the systems whose formats we read, such as `confirm_123`.
+#: Ids of other systems whose formats we read, such as `confirm_123`.
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
-#: A word or a unit with a number ("after5", "10days"); it is a ref only if such a call is open.
+#: A word or a unit with a number ("after5", "10days"). It counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: What every ref holds that isn't known to be open; most words end here, at the price of one search.
+#: Every ref holds one of these, except a ref that is known to be open. This one search sorts out most words.
 _NO_WORD = re.compile("[0-9_]")
 
 
 def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a word names a call: the ref of an open one, or what has the form of a ref.
+    """Return whether a word names a call: it is the ref of an open call, or it has the form of a ref.
 
-    A short ref is 6 characters of Crockford's base 32, and one that isn't known to be open must hold a digit and a
-    letter. Numbers, times and words with an underscore are no refs: cards have no numbers.
+    A short ref has 6 characters of Crockford's base 32. Unless it belongs to an open call, it must hold a digit and a
+    letter. Numbers and times are never refs, because cards have no numbers.
     """
     if not word.isascii():
         return False
@@ -30,5 +30,5 @@ def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
 
 
 def is_ref(word: str) -> bool:
-    """Tell whether a word has the form of our own refs, short or whole."""
+    """Return whether a word has the form of one of our own refs, short or whole."""
     return bool(_SHORT.fullmatch(word) or _WHOLE.fullmatch(word))

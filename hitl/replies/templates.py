@@ -1,4 +1,4 @@
-"""The small notation of the language files: `(a|b)` is a choice, `[c]` may be left out, `<name>` is one of a list."""
+"""Parses the notation of the language files: `(a|b)` is a choice, `[c]` is optional, `<name>` is any word of a list."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ _CLOSING = {"(": ")", "[": "]"}
 
 
 class TemplateWord(NamedTuple):
-    """One word, or in scripts without spaces one character."""
+    """One word or, in scripts without spaces, one character."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Exactly one of several sequences."""
+    """One of several sequences. With `optional` it may also be left out."""
 
     options: tuple["Sequence", ...]
     optional: bool = False
@@ -31,15 +31,12 @@ Sequence = tuple[Item, ...]
 
 
 def phrases(line: str) -> Iterator[str]:
-    """Cut a line of a language file at its commas."""
+    """Split a line of a language file at its commas."""
     return (part.strip() for part in line.split(",") if part.strip())
 
 
 def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
-    """Read one template.
-
-    Raises `ValueError` for a bracket that doesn't close, and `KeyError` for a list that isn't there.
-    """
+    """Parse one template. Raises `ValueError` for a bracket that doesn't close, and `KeyError` for an unknown list."""
     signs = _SIGNS.findall(template)
     options, rest = _options(signs, 0, "", lists)
     if rest != len(signs) or len(options) != 1:

@@ -1,4 +1,4 @@
-"""A message cut into tokens that know their place in it, so that a reason can be given back untouched."""
+"""Cuts a message into tokens. Each token knows its place in the message, so that a reason can be quoted unchanged."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from hitl.replies.spelling import fold, pieces
 
 
 class TokenKind(IntEnum):
-    """What a token is. Only some kinds may stand in an approval."""
+    """The kinds of tokens. An approval may contain only some of them."""
 
     WORD = 0
     BREAK = 1
@@ -24,7 +24,7 @@ class TokenKind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the message: its kind, its comparable text and its place, [start, end), in the original."""
+    """A piece of the message: its kind, its folded text, and its place in the original (`end` is excluded)."""
 
     kind: TokenKind
     text: str
@@ -48,7 +48,7 @@ _ASKS = (
     "?\u00bf\u037e\u055e\u061f\u1367\u1945\u2047-\u2049\u203d\u2cfa\u2cfb\u2e18\u2e2e\u2e54\ua60f\ua6f7"
     "\ufe16\ufe56\uff1f\U00011143\U0001e95f\u2753\u2754"
 )
-#: Behind these, a semicolon asks: the Greek question mark is normalised to one.
+#: After these letters a semicolon is a question mark, because Unicode normalises the Greek question mark to it.
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
     "(?P<plain>[A-Za-z]+(?:'[A-Za-z]+)*(?=[ ,!]|\\.?(?:\\s|$)))(?: (?=[A-Za-z]))?"
@@ -85,9 +85,9 @@ _KINDS = {
     "asks": TokenKind.ASKS,
     "number": TokenKind.NUMBER,
 }
-#: The commands of ours that decide.
+#: Our commands that decide.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
-#: A command may name us. One with another name behind it is another bot's.
+#: A command may be followed by our name. A command with another name after it belongs to another bot.
 _TO_US = "@sayso"
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
@@ -97,7 +97,7 @@ _WORDS: dict[str, Callable[[str], str]] = {
 
 
 def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]:
-    """Cut a message into tokens. Blanks are left out; everything else is in some token."""
+    """Cut a message into tokens. Everything except blanks is part of a token."""
     tokens: list[Token] = []
     for found in _SCANNER.finditer(text):
         name = found.lastgroup

@@ -1,4 +1,4 @@
-"""A yes with its reason behind it: read only where a call's rules demand one, and never past a condition."""
+"""Reads a yes that is followed by its reason. This is used only if a call's rules demand a reason for an approval."""
 
 import re
 
@@ -10,16 +10,16 @@ from hitl.replies.reader import read, verdict
 #: The word for "because" in each language that a card asks for a reason in (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: What the reader says of a message that it can't read whole, but in which it found no doubt of any kind.
+#: The reader's `why` for a message with unknown words in which it found no doubt of any kind.
 _ONLY_UNKNOWN_WORDS = say("reading.word.words", said="")
 _NO_DOUBT = (_ONLY_UNKNOWN_WORDS, ONLY_A_REMARK)
 
 
 def reasoned_yes(text: str) -> Reading | None:
-    """`approve K7Q2MX because it was announced` as an approval with a reason, or None for anything less clear.
+    """Read `approve K7Q2MX because it was announced` as an approval with a reason. Return None for anything less clear.
 
-    What stands before the first "because" must be a yes that is understood whole. In the rest, words that nobody
-    knows are fine; a question, a condition, a change, a hedge or a no anywhere is not.
+    The words before the first "because" must be a yes that is understood whole. The words after it may be unknown, but
+    they must hold no question, condition, change, hedge or no.
     """
     head, *rest = _BECAUSE.split(text, maxsplit=1)
     if not rest or not rest[0].strip() or not verdict(read(text)).why.startswith(_ONLY_UNKNOWN_WORDS):
@@ -29,10 +29,10 @@ def reasoned_yes(text: str) -> Reading | None:
 
 
 def is_reason(text: str) -> bool:
-    """Whether the answer to "why yes?" may be one, and completes the yes.
+    """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
-    Words that nobody knows are fine, and so is a remark ("all good"). A question, a condition, a change, a hedge, a
-    "wait" or a no anywhere is not: who says so thinks again.
+    Unknown words and remarks ("all good") may be a reason. A question, a condition, a change, a hedge, a "wait" or a no
+    anywhere may not, because a person who says that is thinking again.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.why.startswith(_NO_DOUBT)

@@ -89,6 +89,26 @@ def test_the_settings_get_the_servers_and_files_get_the_secrets(tmp_path: Path, 
     assert KEY not in settings.read_text()
 
 
+def test_values_whose_names_differ_in_case_alone_keep_their_own_files(tmp_path: Path, settings: Path) -> None:
+    """The service hands each value to the server under its own name."""
+    file, env = tmp_path / "client.json", {"token": "first", "TOKEN": "second", "to_ken": "third", "to-ken": "fourth"}
+    file.write_text(json.dumps({"mcpServers": {"files": {"command": "npx", "env": env}}}))
+    carry_out(plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY))
+
+    assert env == build_servers(load(settings)).upstreams["files"].target.env
+
+
+def test_a_move_that_ended_before_the_clients_file_is_taken_back(tmp_path: Path, settings: Path) -> None:
+    """The client's file is as it was, so only the settings and the secrets go."""
+    file, folder = client_file(tmp_path), tmp_path / "secrets"
+    before, settings_before = file.read_bytes(), settings.read_bytes()
+    carry_out(plan(McpClient.CURSOR, file, settings, folder, RELAY))
+    file.write_bytes(before)
+
+    assert (file, True) == take_back(McpClient.CURSOR, folder)
+    assert (before, settings_before, []) == (file.read_bytes(), settings.read_bytes(), list(folder.iterdir()))
+
+
 def test_servers_that_cant_be_moved_stay(tmp_path: Path, settings: Path) -> None:
     """Beside the relay, as they were."""
     file = client_file(tmp_path)

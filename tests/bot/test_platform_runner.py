@@ -12,8 +12,8 @@ import pytest
 from bot.errors import SettingsError
 from bot.platform_runner import Connector
 from hitl.events import Heard, Text
-from hitl.platforms import Surface
 from hitl.ports import PlatformError
+from hitl.surfaces import Surface
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -236,6 +236,29 @@ def test_an_interrupted_wait_withdraws_the_call(wire: Wire) -> None:
     assert "/v1/calls/r1/withdraw" == wire.heard[-1][1]
 
 
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [((202, call("pending")), "withdraw"), ((200, call("allowed", claim=claimed()[1])), "finish")],
+    ids=["pending", "allowed"],
+)
+def test_a_call_whose_asking_was_interrupted_is_taken_back(wire: Wire, answer: tuple[int, Any], end: str) -> None:
+    """The service may have recorded it before it could answer: the same key finds it, and nothing runs."""
+    wire.answers = [(0, b""), answer, (200, call("withdrawn"))]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+    first, again, last = wire.heard
+
+    assert first[2]["Idempotency-Key"] == again[2]["Idempotency-Key"]
+    assert f"/v1/calls/r1/{end}" == last[1]
+
+
+def test_what_cannot_be_withdrawn_does_not_hide_the_interruption(wire: Wire) -> None:
+    """Whoever pressed Ctrl-C gets that, not an error about a call that lapses by itself."""
+    wire.answers = [(202, call("pending")), (0, b""), (409, {"code": "ALREADY_DECIDED", "detail": "", "ref": "r1"})]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+
 def test_an_interrupted_run_is_reported_as_unknown(wire: Wire) -> None:
     """What the function had done by then isn't known."""
     wire.answers = [(200, call("allowed", claim=claimed()[1])), (200, call("unknown"))]

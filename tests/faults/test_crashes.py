@@ -184,8 +184,8 @@ def test_a_script_whose_question_was_recorded_but_not_answered_asks_on(install: 
     ref = service.waiting()[0]["ref"]
     service.call("decide", target=ref, verb="approve")
 
-    assert ("ran\n", "") == asking.communicate(timeout=PATIENCE_S)
-    assert 0 == asking.returncode
+    printed, _ = asking.communicate(timeout=PATIENCE_S)
+    assert ("ran\n", 0) == (printed, asking.returncode)
 
 
 def claimed_and_finished(service: Installation, ref: str) -> None:

@@ -1,1 +1,1 @@
-"""Alembic migrations of the embedded database, run at start in this process when the schema is older."""
+"""Alembic migrations of the embedded database. The service runs them at its start if the schema is older."""

@@ -1,4 +1,4 @@
-"""What alembic runs: the migrations, on the connection it was given (`upgrade.config`)."""
+"""The script that alembic runs. It runs the migrations on the connection from `upgrade.config`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the migrations on a connection that is open already."""
+"""Runs the migrations on an open connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def config(connection: Connection | None = None, keys: Keyring | None = None) -> Config:
-    """Alembic's settings. Without a connection and keys, only the scripts can be looked at."""
+    """Return alembic's settings. Without a connection and keys, alembic can only list the migrations."""
     made = Config()
     made.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     made.attributes["connection"] = connection
@@ -30,9 +30,9 @@ def config(connection: Connection | None = None, keys: Keyring | None = None) ->
 
 
 def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
-    """Bring the schema to the newest revision, in one transaction: all of it, or nothing.
+    """Bring the schema to the newest revision, in one transaction.
 
-    Raises Unavailable where that fails; the database is left as it was.
+    Raises Unavailable if a migration fails. The database is unchanged then.
     """
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     try:

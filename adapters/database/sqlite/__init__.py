@@ -1,1 +1,1 @@
-"""The `Store` port on SQLite: one writer, reads on another connection, and the files around the database."""
+"""The port `Store` on SQLite: one writer, a second connection for reads, and the files beside the database."""

@@ -1,4 +1,4 @@
-"""Copies of the database: made beside the running service, verified, and put back while no service runs."""
+"""Makes a verified copy of the database while the service runs, and restores a copy while no service runs."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.examine import Examined
     from hitl.proof.keyring import Keyring
 
-#: What SQLite keeps beside a database; it belongs to that database alone.
+#: The endings of the files that SQLite keeps beside a database. Such a file fits no other database.
 _BESIDE = ("-wal", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was put back. `behind`: the record had gone on since, so nothing that is open in it will be granted.
-
-    `open_calls` is how many calls aren't over in it; `kept` is where the database that was there lies now, if any.
-    """
+    """The result of a restore."""
 
     examined: Examined
+    #: The number of calls in the copy that aren't over.
     open_calls: int
+    #: Whether the copy is older than the mark. The service then lets no call run that is open in it.
     behind: bool
+    #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
 
 
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
-    """Copy the database as it is at one moment into a new file, readable for us alone, and examine the copy.
+    """Copy one consistent state of the database into a new file, and examine the copy.
 
-    The copy lacks the keys. Raises Unavailable where it can't be written, exists already, or isn't as it was written;
-    then there is no copy.
+    Only the service's user can read the copy. It doesn't have the keys. Raises Unavailable, and makes no copy, if the
+    file exists already or can't be written, or if the examination finds a flaw.
     """
     if copy.exists():
         raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
@@ -72,10 +72,10 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
 
 
 def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -> Restored:
-    """Put a copy in place of the database; the one that was there is kept beside it under the time's name.
+    """Replace the database with a copy. The old database is kept beside it, under a name with the present time.
 
-    Raises Unavailable where a service uses the folder, or the copy can't be read, isn't as it was written, or was
-    sealed with other keys; then nothing was changed.
+    Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read, if its examination
+    finds a flaw, or if its MACs are of other keys.
     """
     folder = StateFolder.open(state)
     try:
@@ -94,7 +94,7 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:
-    """Swap the files, so that at any moment either the old database is there or the new one."""
+    """Swap the files. At every moment, the path holds either the old or the new database."""
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None
     try:
@@ -114,9 +114,9 @@ def _put(copy: Path, database: Path, now: datetime) -> Path | None:
 
 
 def _part_with_log(database: Path, kept: Path) -> None:
-    """Take the log into the database that is kept; of a damaged one, keep the log beside it.
+    """Copy the log into the old database. If that fails because the database is damaged, keep the log beside it.
 
-    A log that stayed would be taken for that of the new database.
+    SQLite would take a log that stays in its place for the log of the new database.
     """
     with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -126,7 +126,7 @@ def _part_with_log(database: Path, kept: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file, or the names in a folder, durable. Raises OSError."""
+    """Make the contents of a file, or the names in a folder, durable. Raises OSError."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -1,8 +1,8 @@
-"""What the service knows of its database without asking it: which calls wait for people, and where chains end.
+"""The memory of a database's contents: the pending calls, and the ends of chains.
 
-The service is the only writer, so memory can follow what it writes. It follows commits only: what a group of units
-wrote is `noted`, and is known to all once that group is durable (`settled`) or forgotten with it (`undone`). Questions
-that would need an index on the calls that wait, three more pages for each commit, are answered from here.
+The service is the only writer, so this memory can follow its writes. It follows only durable writes. The writes of a
+group are first `noted`. When the group is durable, they are `settled` and visible; when the group fails, they are
+`undone`. The memory replaces indexes on pending calls, which would cost three more pages in each commit.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: Of so many calls it is remembered where their chains end (600 bytes each), and of so many what was done with them.
+#: The most calls whose chain's end is kept (600 bytes each), and the most calls whose steps are kept.
 _ENDS, _DONE = 1_000, 10_000
-#: So many characters of a digest tell calls apart, in less memory than all 64. The call itself is compared whole.
+#: The characters of a digest that are kept, to save memory. The caller compares the whole digest of the call.
 _MARK = 12
 
 
 class End(Struct, frozen=True):
-    """Where a chain ends: place and hash of its last line, and what the chain says was done."""
+    """The end of a chain."""
 
+    #: The place of the last line.
     seq: int
+    #: The hash of the last line.
     hash: str
+    #: The steps of the call that the chain records.
     steps: Steps
 
 
-#: The end of a chain without a line.
+#: The end of a chain without lines.
 BEGINNING = End(0, FIRST, NO_STEPS)
 
 
 class PendingCall(Struct, frozen=True, gc=False):
-    """What is asked about a call that waits. `mark` is the start of its digest."""
+    """The facts about a pending call by which calls are searched."""
 
+    #: The first characters of the call's digest.
     mark: str
     requester: str
     origin: str
@@ -51,18 +55,18 @@ class PendingCall(Struct, frozen=True, gc=False):
 
 
 def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> PendingCall:
-    """What is asked about a call, each name kept once however many calls hold it. Raises TypeError for no text."""
+    """Return the facts about a pending call. Equal names share one string. Raises TypeError if a name isn't text."""
     name = sys.intern
     return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
 
 
 class Known:
-    """The memory of one store."""
+    """The memory of one store's database."""
 
     def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
-        """`waiting`: the calls in the database that wait for people, the oldest first."""
+        """Begin with the pending calls in the database, `waiting`, the oldest first."""
         self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
-        #: So that nobody makes the service forget what it did by cutting a chain.
+        #: The steps that this process wrote, by ref. If somebody deletes the end of a chain, they are still known.
         self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
         self._waiting: dict[str, PendingCall] = {}
         self._of: dict[str, int] = {}
@@ -72,45 +76,45 @@ class Known:
         for ref, asked in waiting:
             self._add(ref, asked)
 
-    # -- what is asked --------------------------------------------------------------------------------------
+    # -- questions ------------------------------------------------------------------------------------------
 
     def end(self, ref: str) -> End | None:
-        """Where the chain of a call ends, as of this unit; None if that isn't known."""
+        """Return the end of a call's chain, with the present group's writes, or None if it isn't known."""
         return self._new_ends.get(ref) or self._ends.get(ref)
 
     def done(self, ref: str) -> frozenset[str]:
-        """Which of decision, claim and result this process wrote into the chain of a call, as far as it remembers."""
+        """Return the steps (decision, claim, result) that this process wrote into a call's chain, if it still knows."""
         return self._done.get(ref, NO_STEPS.done)
 
     def waiting(self, limit: int) -> list[str]:
-        """The calls that wait, the oldest first."""
+        """Return the refs of the pending calls, the oldest first."""
         return list(itertools.islice(self._waiting, limit))
 
     def asked_in(self, origin: str, limit: int) -> list[str]:
-        """Those of them that were asked in a conversation, the oldest first."""
+        """Return the refs of the pending calls that were asked in a conversation, the oldest first."""
         here = (ref for ref in self._places.of(origin) if self._waiting[ref].origin == origin)
         return list(itertools.islice(here, limit))
 
     def standing_in(self, place: str, limit: int) -> list[str]:
-        """Those of them that were asked in a conversation or have their card there, the oldest first."""
+        """Return the refs of the pending calls that were asked in a place or have a card there, the oldest first."""
         return list(itertools.islice(self._places.of(place), limit))
 
     def waits(self, ref: str) -> bool:
-        """Whether the call waits."""
+        """Return whether the call is pending."""
         return ref in self._waiting
 
     def count(self, requester: str) -> int:
-        """How many calls of the requester wait."""
+        """Return the number of the requester's pending calls."""
         return self._of.get(requester, 0)
 
     def same(self, digest: str, agent: str) -> list[str]:
-        """The waiting calls from that agent whose digests begin as this one, the oldest first."""
+        """Return the refs of the agent's pending calls whose digests have the same start, the oldest first."""
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
-    # -- what is written ------------------------------------------------------------------------------------
+    # -- writes ---------------------------------------------------------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """One unit of the group wrote this. Raises TypeError for a call whose names aren't text."""
+        """Note the writes of one unit of the present group. Raises TypeError for a call whose names aren't text."""
         if call is not None and call.state is State.AWAITING:
             waits = asked(call.requester, call.origin, call.digest, call.agent, call.routes)
             self._moved.append((call.ref, waits))
@@ -119,11 +123,11 @@ class Known:
         self._new_ends.update(ends)
 
     def doubted(self, ref: str) -> None:
-        """The database holds a line of somebody else where the next one belongs: read the chain again."""
+        """Forget the end of a chain into which somebody else wrote a line. It is then read from the database again."""
         self._ends.pop(ref, None)
 
     def settled(self) -> None:
-        """The group is durable."""
+        """Take over the noted writes, because the group is durable."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:
@@ -138,7 +142,7 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Nothing of the group was written."""
+        """Forget the noted writes."""
         self._new_ends.clear()
         self._moved.clear()
 
@@ -160,7 +164,7 @@ class Known:
 
 
 class _Refs:
-    """The refs under each key, in the order in which they came. Most keys have one, which needs no dictionary."""
+    """The refs under each key, in the order in which they came. A key with only one ref needs no dictionary."""
 
     def __init__(self) -> None:
         self._under: dict[str, str | dict[str, None]] = {}

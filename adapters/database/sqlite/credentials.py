@@ -1,4 +1,4 @@
-"""Bearer tokens on SQLite: few rows, read once at the start and written by operators."""
+"""Bearer tokens on SQLite. There are few; they are read once at the start, and operators write them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-#: All of a token, in the order in which `credential_of_row` reads it.
+#: The columns of a token, in the order in which `credential_of_row` reads them.
 CREDENTIAL = (
     *("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac"),
     *("revoked_at", "used_at"),
@@ -33,12 +33,12 @@ CREDENTIAL = (
 
 
 class SqliteCredentials(Part):
-    """`hitl.ports.Credentials`."""
+    """Implements `hitl.ports.Credentials`."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """Return all tokens, revoked ones too.
+        """Return all tokens, also the revoked tokens.
 
-        A token that the record calls revoked stays revoked, even if its row is put back to an older state.
+        A token that is revoked according to the record stays revoked, even if somebody restores its older row.
         """
         revoked = {json.loads(data)["name"]: moment(at) for at, data in self._read(sql.CREDENTIALS_REVOKED)}
         found = [_credential_of(row) for row in self._read(sql.CREDENTIALS)]
@@ -49,7 +49,7 @@ class SqliteCredentials(Part):
         return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Keep a new token with its line of the record. Return False if its name was used before."""
+        """Store a new token, with a line of the record. Return False if its name was used before."""
         sealed = replace(credential, mac=seals.credential(self.keys, credential))
         told = {"name": credential.name, "scope": credential.scope.value, "owner": credential.owner}
         entry = Entry("", Event.CREDENTIAL_MADE, credential.created_by, told)
@@ -63,7 +63,7 @@ class SqliteCredentials(Part):
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return the revoked token."""
+        """Revoke a token, with a line of the record. Return the revoked token."""
         entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:
@@ -76,7 +76,7 @@ class SqliteCredentials(Part):
         return await self._writer.submit(revoke)
 
     async def used_credential(self, name: str, at: datetime) -> None:
-        """Keep when a token was last used."""
+        """Store the time of a token's latest use."""
 
         def used(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.CREDENTIAL_USED, (micros(at), name))
@@ -85,7 +85,7 @@ class SqliteCredentials(Part):
 
 
 def _credential_of(row: Sequence[Any]) -> Credential | None:
-    """The token of a row, or None, said in the log, for a row that no version of this program wrote."""
+    """Return the token of a row. For a row that can't be read, log an error and return None."""
     try:
         return credential_of_row(row)
     except rows.UNREADABLE:
@@ -94,7 +94,7 @@ def _credential_of(row: Sequence[Any]) -> Credential | None:
 
 
 def credential_of_row(row: Sequence[Any]) -> Credential:
-    """The token of a row of `CREDENTIAL`. Raises TypeError, among others, for a row that was never one."""
+    """Return the token of a row of `CREDENTIAL`. Raises one of `rows.UNREADABLE` if the row isn't a token."""
     name, hashed, scope, owner, origins, routes, created_at, created_by, until, mac, revoked_at, used_at = row
     return Credential(
         name=name,
@@ -113,7 +113,7 @@ def credential_of_row(row: Sequence[Any]) -> Credential:
 
 
 def _values(made: Credential) -> tuple[object, ...]:
-    """The values of a new row, in the order of `definitions.CREDENTIAL` without the last use."""
+    """Return the values of a new row, in the order of the parameters of `statements.KEEP_CREDENTIAL`."""
     places = (msgspec.json.encode(made.origins).decode(), msgspec.json.encode(made.routes).decode())
     until = None if made.until is None else micros(made.until)
     named = (made.name, made.hash, made.scope.value, made.owner)

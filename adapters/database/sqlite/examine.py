@@ -1,4 +1,4 @@
-"""Reads a whole database, without the service and without changing anything, and says what isn't as it was written."""
+"""Examines a whole database, without the service and without changes, and names the rows that were tampered with."""
 
 from __future__ import annotations
 
@@ -28,16 +28,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """How much was examined, and its flaws. `marked`: a mark was found, and the end of the record was held to it."""
+    """The result of an examination."""
 
+    #: The number of examined lines of the record.
     lines: int
+    #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
+    #: Whether there is a mark, with which the end of the record was compared.
     marked: bool
 
 
 def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
-    """Look at every call, vote and line. Raises Unavailable for a database that can't be read, or of another schema."""
+    """Verify every call, vote, line and other row that has a MAC.
+
+    Raises Unavailable for a database that can't be read or has another schema.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         return _examined(survey, keys, mark)
@@ -76,7 +82,7 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Rows beside the calls that aren't as they were kept: each holds its own seal."""
+    """Return the flaws of the tables whose rows each have a MAC of their own."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
@@ -93,12 +99,16 @@ def _holds(kind: _Kept, keys: Keyring, row: Sequence[Any]) -> bool:
 
 
 class _Kept(NamedTuple):
-    """A table of sealed rows: what of it is read, whether a row is as it was kept, and what to say if not."""
+    """A table whose rows each have a MAC."""
 
     table: str
+    #: The columns to read.
     columns: tuple[str, ...]
+    #: The columns by which the rows are ordered.
     order: tuple[str, ...]
+    #: Returns whether a row's MAC holds.
     holds: Callable[..., bool]
+    #: Returns the flaw of a row whose MAC doesn't hold.
     flaw: Callable[..., Fact]
 
 

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for people: why nothing was recorded, and what to do about it."""
+"""Explains SQLite's errors to people: why nothing was recorded, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 from hitl.errors import Unavailable
 
-#: Primary result code (https://www.sqlite.org/rescode.html) -> why, and what to do.
+#: Primary result code (https://www.sqlite.org/rescode.html) -> the reason, and the remedy.
 _SAID = {
     sqlite3.SQLITE_FULL: "the disk is full. Free some space, then try again",
     sqlite3.SQLITE_READONLY: "it is read-only. Make it and its folder writable, then try again",
@@ -19,27 +19,27 @@ _SAID = {
     sqlite3.SQLITE_NOMEM: "there is no memory left. Free some, then try again",
 }
 
-#: Errors of one unit's own values or keys: SQLite undoes the statement, the transaction stays good.
+#: Errors from the values or keys of a single unit. SQLite undoes the statement, and the transaction can go on.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 
 def primary_code(error: Exception) -> int:
-    """The primary result code; 0 for an error that didn't come from SQLite itself."""
+    """Return the primary result code of an error, or 0 for an error that SQLite itself didn't raise."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
 
 
 def unavailable(error: sqlite3.Error, what: str) -> Unavailable:
-    """The error that people are told for the database file `what`."""
+    """Return the error for people. `what` is the path of the database."""
     said = _SAID.get(primary_code(error), "SQLite refuses it")
     return Unavailable(f"The database {what} can't be used: {said} ({error}). Nothing was changed.")
 
 
 def spoils(error: Exception) -> bool:
-    """Whether the error says that the whole transaction is in doubt, not just the unit that met it."""
+    """Return whether the error affects the whole transaction, and not only the unit that raised it."""
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OWN)
 
 
 def is_locked(error: Exception) -> bool:
-    """Whether somebody else holds the database, so that waiting may help."""
+    """Return whether another connection locks the database, so that waiting may help."""
     return primary_code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

@@ -1,4 +1,4 @@
-"""The state folder: where database and keys lie, closed to other users, used by one service at a time."""
+"""The state folder. It holds the database and the keys, is closed to other users, and has one service at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Self
 from hitl.errors import Unavailable
 
 _DATABASE = "sayso.db"
-#: The name of the keys' file where no other was given.
+#: The name of the key file, if no other file was given.
 KEYS = "keys.json"
 _LOCK = "sayso.lock"
 _FOLDER_MODE = 0o700
@@ -22,10 +22,10 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateFolder:
-    """A state folder under lock. The lock is the kernel's (flock) and ends with the process.
+    """A locked state folder. The kernel holds the lock (flock), and releases it when the process ends.
 
-    `id` is the folder's own, the same at every start: no other process that works under it lives. `keys` is where the
-    master keys lie, and `keys_given` whether that is elsewhere, in a file that isn't ours to make.
+    `id` is the id of the folder. It is the same at every start, and no other living process uses it. `keys` is the path
+    of the key file. `keys_given` says that this is a given file outside of the folder, which the service doesn't make.
     """
 
     def __init__(self, path: Path, lock: int, id_: str, keys: Path | None) -> None:
@@ -37,10 +37,10 @@ class StateFolder:
 
     @classmethod
     def open(cls, path: Path, keys: Path | None = None) -> Self:
-        """Make the folder where there is none (0700, parents too), close it to others, and take its lock.
+        """Make the folder and its parents with mode 0700 if they are missing, close it to others, and lock it.
 
-        Raises Unavailable where it can't be made or written, belongs to somebody else, can be written by
-        others, or another service uses it.
+        Raises Unavailable if it can't be made or written, belongs to another user, can be written by others, or is
+        used by another service.
         """
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -54,13 +54,13 @@ class StateFolder:
 
     @property
     def database(self) -> Path:
-        """The database file, there and closed to others."""
+        """The path of the database. The file is made if it is missing, and closed to other users."""
         return private_file(self.path / _DATABASE)
 
     def exposed(self) -> str | None:
-        """Why other users may know or have changed what is in the folder, as a sentence; None if they can't.
+        """Return a sentence that says why other users may have read or changed the folder's files, or None.
 
-        A tool that was approved may have opened the folder since the start. Two or three calls of stat answer this.
+        An approved tool may have opened the folder to others since the start. The check needs two or three stat calls.
         """
         own = (self.path, self.path / _DATABASE, *(() if self.keys_given else (self.keys,)))
         for path, mode in zip(own, (_FOLDER_MODE, _FILE_MODE, _FILE_MODE), strict=False):
@@ -83,8 +83,8 @@ class StateFolder:
 def close_to_others(path: Path, mode: int) -> None:
     """Give the file or folder this mode.
 
-    Raises Unavailable where others could have written to it until now, or it isn't ours: what it holds can't
-    be trusted then, and nothing is mended silently.
+    Raises Unavailable if it belongs to another user, or if other users could write to it until now. Its contents can't
+    be trusted then, and its mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
@@ -99,9 +99,9 @@ def close_to_others(path: Path, mode: int) -> None:
 
 
 def private_file(path: Path) -> Path:
-    """The file, made empty where there is none, readable and writable for us alone.
+    """Make an empty file if it is missing, let only this user read and write it, and return its path.
 
-    Raises Unavailable as `close_to_others` does, and where it can't be opened.
+    Raises the errors of `close_to_others`, and Unavailable if the file can't be opened.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE))
@@ -112,7 +112,7 @@ def private_file(path: Path) -> Path:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names of a folder's files durable: a new or replaced file may be lost before. Raises OSError."""
+    """Make the names in a folder durable. Before this, a crash may lose a new or replaced file. Raises OSError."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
@@ -121,7 +121,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def _locked(path: Path) -> tuple[int, str]:
-    """The lock, and the folder's id. The file holds the pid of the latest service and the id."""
+    """Take the lock. Return its descriptor and the folder's id.
+
+    The lock file holds the process id of the latest service, and the folder's id.
+    """
     lock = os.open(private_file(path), os.O_RDWR)
     pid, id_, *_ = [*path.read_text().split(), "", ""]
     try:

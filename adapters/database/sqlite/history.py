@@ -1,6 +1,6 @@
-"""Reads the record beside the service, for `sayso history`, `audit` and `stats`, and changes nothing.
+"""Reads the record while the service may run, for `sayso history`, `audit` and `stats`. Changes nothing.
 
-What is read is also verified: what is told of a request names what of it isn't as it was written.
+Each request is verified too. The output names the parts of a request that were changed after they were written.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ if TYPE_CHECKING:
 
 
 class _Case(NamedTuple):
-    """A request, None if there is none with that ref, and the codes of what of it isn't as it was written."""
+    """A request and its flaws."""
 
+    #: The call, or None if there is no readable call with this ref.
     call: Call | None
+    #: The codes of the parts that were changed after they were written.
     flaws: tuple[str, ...]
 
 
 def history(
     database: Path, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Tell the lines that are asked for, in the order of the record, at most `limit`. Raises Unavailable."""
+    """Yield at most `limit` matching lines in the order of the record, each as a dictionary. Raises Unavailable."""
     with surveyed(database) as survey:
         survey.must_be_current(database)
         case = lru_cache(maxsize=4096)(lambda ref: _case(survey, keys, ref))
@@ -53,10 +55,7 @@ def history(
 def requests(
     database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Show the requests that are asked for, the newest first, at most `limit`: each as a view, with its flaws.
-
-    Raises Unavailable.
-    """
+    """Yield at most `limit` matching requests, the newest first, each as a view with its flaws. Raises Unavailable."""
     with surveyed(database) as survey:
         survey.must_be_current(database)
         wanted = _between(col(CallRow.created_at), asked.since, asked.until)
@@ -67,7 +66,7 @@ def requests(
 
 
 def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
-    """Count what the requests of that time came to, as `hitl.history.counted` does. Raises Unavailable."""
+    """Return the statistics of the requests in a period, from `hitl.history.counted`. Raises Unavailable."""
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, until)
@@ -75,7 +74,7 @@ def statistics(database: Path, since: datetime | None, until: datetime | None) -
 
 
 def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
-    """Return the calls since then whose seals hold. Raises Unavailable."""
+    """Return the calls since a time whose MACs all hold. Raises Unavailable."""
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, None)
@@ -99,7 +98,7 @@ def _lines(survey: Survey, asked: RecordQuery, newest_first: bool) -> Iterator[R
 
 
 def _between(at: Any, since: datetime | None, until: datetime | None) -> list[Any]:
-    """The conditions that a time is at or after `since` and before `until`."""
+    """Return the conditions that a time is at or after `since` and before `until`."""
     return [*([at >= micros(since)] if since else []), *([at < micros(until)] if until else [])]
 
 
@@ -109,7 +108,7 @@ def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
 
 
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
-    """The request of a line, verified with all that belongs to it."""
+    """Return a request with its flaws. The call, its votes and its chain are verified."""
     if not ref:
         return _Case(None, ())
     try:

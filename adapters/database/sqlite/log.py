@@ -1,14 +1,14 @@
-"""The write-ahead log: when it is copied into the database, and how long its file may get.
+"""Copies the write-ahead log into the database, and controls the size of the log's file.
 
-The connection that writes is the only one that copies. Before its releases 3.51.3, 3.50.7 and 3.44.6, SQLite can
-lose acknowledged commits when one connection copies the log while another one begins it again from the start. One
-connection does these two things one after the other, so the fault can't occur here, whatever the version. That also
-is why `wal_autocheckpoint` is 0 on every connection, and why nothing else in this process may load a second SQLite
-library: two libraries in one process release each other's file locks.
+Only the connection that writes copies the log. Before its releases 3.51.3, 3.50.7 and 3.44.6, SQLite can lose
+acknowledged commits if one connection copies the log while another connection restarts the log from its beginning.
+Here, one connection does both, one after the other, so the fault can't occur in any version. For the same reason,
+`wal_autocheckpoint` is 0 on every connection, and nothing in this process may load a second SQLite library: two
+libraries in one process release each other's file locks.
 
-A commit that overwrites a part of the log's file is synced in half the time of one that makes the file longer. So
-the file is made long after the first copy and keeps its size. SQLite begins the log again from its start with the
-first commit after a copy of all of it.
+A commit that overwrites a part of the log's file syncs in half the time of a commit that makes the file longer. After
+the first copy, the file is therefore made long, and it keeps that size. SQLite restarts the log from its beginning with
+the first commit after a complete copy.
 """
 
 from __future__ import annotations
@@ -23,28 +23,31 @@ from hitl.faults import reach
 
 _log = logging.getLogger(__name__)
 
-#: After so many units the log is copied between two groups, which takes 5 to 10 ms. More units would make whoever
-#: commits meanwhile wait longer.
+#: The number of units after which the log is copied between two groups. A copy takes 5 to 10 ms; with more units, the
+#: callers that commit in the meantime would wait longer.
 COPY_UNITS = 512
-#: The file is made so long, which takes some 20 ms once: what the units between two copies take, one commit each.
+#: The length of the log's file, made once in about 20 ms. The units between two copies fit into it, even if each unit
+#: has its own commit.
 LONG_BYTES = 8 << 20
 _ZEROS = bytes(1 << 20)
-#: A larger file is cut when nothing is written: another program kept an old state of the database open for long.
+#: The log's file is emptied, at a time without writes, if it is longer than this. It grows so long only if another
+#: program keeps an old state of the database open for a long time.
 CUT_BYTES = 64 << 20
 
 
-#: The first releases without the fault: on two older branches, and from then on.
+#: The first releases without the fault on two older branches.
 _MENDED = ((3, 44, 6), (3, 50, 7))
+#: From this release on, no release has the fault.
 _MENDED_FROM = (3, 51, 3)
 
 
 def has_reset_fault(version: tuple[int, int, int]) -> bool:
-    """Whether this release number of SQLite has the fault; a distribution may have repaired an older release."""
+    """Return whether this release of SQLite has the fault. A distribution may have repaired an older release."""
     return version < _MENDED_FROM and not any(version[:2] == fix[:2] and version >= fix for fix in _MENDED)
 
 
 class Log:
-    """The log of the connection that writes. It has no thread of its own: whoever owns the connection calls it."""
+    """The log of the connection that writes. The owner of that connection calls its methods, on any thread."""
 
     def __init__(self, connection: sqlite3.Connection, database: str) -> None:
         self._connection = connection
@@ -55,11 +58,10 @@ class Log:
         self.units = 0
 
     def copy(self, *, cut: bool = False) -> None:
-        """Copy the log into the database, outside a transaction, and make its file long if it is shorter.
+        """Copy the log into the database, and lengthen its file to LONG_BYTES. Call this outside of a transaction.
 
-        `cut` also empties a file larger than CUT_BYTES.
-
-        A copy that fails, or that another program's open transaction holds up, loses nothing: a later one takes all.
+        `cut` also empties a file that is longer than CUT_BYTES. Nothing is lost if a copy fails, or if another
+        program's open transaction prevents a part of it: a later copy takes all.
         """
         self.units = 0
         cut = cut and self._size() > CUT_BYTES
@@ -76,10 +78,11 @@ class Log:
             self._lengthen()
 
     def _lengthen(self) -> None:
-        """Write zeros from the end of the log's file up to LONG_BYTES; if that can't be done, the file stays short.
+        """Write zeros from the end of the log's file up to LONG_BYTES. On an error, the file stays short.
 
-        SQLite takes zeros for the end of the log. The transaction keeps other programs from writing there meanwhile.
-        Space that is only reserved (fallocate) would not do: its first write changes the file's metadata as well.
+        SQLite reads zeros as the end of the log. The transaction keeps other programs from writing to the log in the
+        meantime. It would not help to reserve the space with fallocate, because the first write to reserved space still
+        changes the file's metadata.
         """
         with contextlib.suppress(sqlite3.Error, OSError):
             self._connection.execute("BEGIN IMMEDIATE")

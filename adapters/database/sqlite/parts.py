@@ -1,4 +1,4 @@
-"""The parts of the decision's `Store` port on SQLite. They share one writer and one connection for reads."""
+"""The parts of the port `Store` on SQLite. They share one writer and one connection for reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: Refs are UUIDs, so each comes before this text.
+#: A text that sorts after every ref, because refs are UUIDs.
 _BEHIND_ALL = "~"
 
 
@@ -54,77 +54,76 @@ class Part:
 
 
 class SqliteCalls(Part):
-    """`hitl.ports.Calls`. Reads see all that was answered before."""
+    """Implements `hitl.ports.Calls`. A read sees every write that was answered before."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """One all-or-nothing write, durable when it answers."""
+        """Write the unit, all or nothing. It is durable when this returns."""
         return await self._writer.submit(partial(units.write, unit, self.keys, self._memory), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
-        """The call with that ref."""
+        """Return the call with this ref, or None."""
         return self._call(sql.CALL_BY_REF, ref)
 
     async def by_short(self, short: str) -> Call | None:
-        """The call with that short ref."""
+        """Return the call with this short ref, or None."""
         return self._call(sql.CALL_BY_SHORT, short)
 
     async def by_key(self, requester: str, key: str) -> Call | None:
-        """The call that the requester made with that idempotency key."""
+        """Return the call that the requester made with this idempotency key, or None."""
         return self._call(sql.CALL_BY_KEY, requester, key)
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """At most `limit` calls, newest first, older than the call `before`."""
+        """Return at most `limit` calls, the newest first: those older than the call `before`, or from the newest on."""
         before = _BEHIND_ALL if before is None else before
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
-        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
-        return [call for call in found if call is not None]
+        return self._waiting(heapq.nlargest(limit, older), limit)[::-1]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
-        """The votes on a call, oldest first."""
+        """Return the votes on a call, the oldest first."""
         return [rows.vote_of(row) for row in self._read(sql.VOTES, ref)]
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Calls that wait for people, oldest first."""
+        """Return the pending calls of one conversation or of all, the oldest first."""
         if origin is None:
             return self._waiting(self._memory.waiting(limit), limit)
         return self._waiting(self._memory.asked_in(origin, limit), limit)
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """The waiting calls whose cards stand in a conversation, oldest first."""
+        """Return the pending calls whose cards are in a conversation, the oldest first."""
         refs = self._memory.standing_in(place, limit)
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
 
     async def count_open(self, requester: str, limit: int) -> int:
-        """How many calls of the requester wait for people, at most `limit`."""
+        """Return the number of the requester's pending calls, at most `limit`."""
         return min(limit, self._memory.count(requester))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
-        """The oldest waiting call with that digest from that agent."""
+        """Return the oldest pending call with this digest from this agent, or None."""
         alike = [await self.get(ref) for ref in self._memory.same(digest, agent)]
         return next((call for call in alike if call is not None and call.digest == digest), None)
 
     async def due(self, limit: int) -> Sequence[Call]:
-        """Calls whose `due_at` is over, the most overdue first."""
+        """Return the calls whose `due_at` has passed, the most overdue first."""
         return self._calls(sql.CALLS_DUE, micros(self.clock.now()), limit)
 
     async def next_due(self) -> datetime | None:
-        """When something must happen next."""
+        """Return the earliest `due_at` of all calls, or None."""
         due_at = self._read(sql.NEXT_DUE)[0][0]
         return None if due_at is None else moment(due_at)
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        """Return the claimed calls that aren't over and whose claimant's name begins with `owner`, the oldest first."""
         return self._calls(sql.CALLS_LEASED, owner, limit)
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls to which something is yet to happen, oldest first."""
+        """Return the calls that aren't over, the oldest first."""
         return self._calls(sql.CALLS_OPEN, limit)
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """What was last left open of that kind with that person about that call."""
+        """Return the open question of this kind to this person about this call, or None."""
         found = self._read(sql.PROMPT, ref, principal, kind.value)
         if not found:
             return None
@@ -132,15 +131,15 @@ class SqliteCalls(Part):
         return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """The record of one call, oldest first; of the service itself for ref ''."""
+        """Return the record of one call, the oldest line first. The ref '' is the service's own record."""
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """The lines behind a place of the whole record, oldest first, each with its place."""
+        """Return the lines after a place in the whole record, the oldest first, each with its place."""
         return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
 
     async def last_line(self) -> int:
-        """The place of the newest line of the whole record, or 0 for an empty record."""
+        """Return the place of the newest line in the whole record, or 0 for an empty record."""
         found = self._read(sql.LAST)
         return int(found[0][0]) if found else 0
 
@@ -154,21 +153,24 @@ class SqliteCalls(Part):
         return call
 
     def _waiting(self, refs: Sequence[str], limit: int) -> Sequence[Call]:
-        """Those of the calls that wait, the oldest first."""
+        """Return those of these calls that are pending, the oldest first."""
         return self._calls(sql.CALLS_WAITING, json.dumps(refs), limit) if refs else []
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
-        """The calls that can be read: one row that was spoilt must not hide the others."""
+        """Return the calls that can be read. An unreadable row must not hide the others."""
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
 
 
 class SqliteOutbox(Part):
-    """`hitl.ports.Outbox`."""
+    """Implements `hitl.ports.Outbox`."""
 
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
+        """Lease the next outbox row of each route that isn't busy, if the row may be sent now.
+
+        A calm route gets no refresh. A leased edit replaces the later edits of its card.
+        """
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
             but = [json.dumps(list(routes)) for routes in (busy, calm)]
@@ -186,7 +188,7 @@ class SqliteOutbox(Part):
         return await self._writer.submit(lease)
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """The platform took it."""
+        """Drop a row that the platform took, and store the message id of a new card."""
         post = sending.post
 
         def done(connection: sqlite3.Connection, _now: datetime) -> None:
@@ -198,7 +200,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(done)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """It didn't go out; try again after so many seconds, or never (None)."""
+        """Put off a row that couldn't be sent by `retry_s` seconds, or give it up if `retry_s` is None."""
 
         def failed(connection: sqlite3.Connection, now: datetime) -> None:
             if retry_s is None:
@@ -210,7 +212,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(failed)
 
     async def hasten(self, platform: str) -> None:
-        """Let rows that were put off on a platform go out at once."""
+        """End the pauses of all rows that were put off on a platform."""
 
         def free(connection: sqlite3.Connection, now: datetime) -> None:
             connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))
@@ -218,7 +220,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(free)
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """A card turned out to stand on a route under this message id; it isn't posted there again."""
+        """Store the message id of a card that was found on its route. It isn't posted there again."""
 
         def stands(connection: sqlite3.Connection, _now: datetime) -> None:
             mac = seals.card(self.keys, ref, route, message)
@@ -228,7 +230,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(stands)
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Ref and route of the card that stands under this message id."""
+        """Return ref and route of the card with this message id, or None."""
         found = self._read(sql.CARD_OF_MESSAGE, message)
         if not found:
             return None
@@ -236,20 +238,20 @@ class SqliteOutbox(Part):
         return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        """Return each route that has or shall have the card of a call, with the card's message id or None."""
         return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
-        """The message of a card as it was sealed."""
+        """Return the message of a card if its MAC holds, else None."""
         stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
         return message if stands else None
 
 
 class SqliteInbox(Part):
-    """`hitl.ports.Inbox`."""
+    """Implements `hitl.ports.Inbox`."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep a raw event. False if it was known already."""
+        """Store a raw event. Return False if it was known already."""
 
         def keep(connection: sqlite3.Connection, now: datetime) -> bool:
             values = (source, event, order, body, micros(now), seals.event(self.keys, source, event, order, body, now))
@@ -258,16 +260,16 @@ class SqliteInbox(Part):
         return await self._writer.submit(keep)
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """The oldest open event of each conversation."""
+        """Return the oldest open event of each conversation."""
         return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
 
     async def newest(self, source: str) -> Incoming | None:
-        """The event of a source that was kept last."""
+        """Return the event of a source that was stored last, or None."""
         found = self._read(sql.NEWEST_EVENT, source)
         return rows.incoming_of(found[0], self.keys) if found else None
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event; True when that set it aside."""
+        """Count a failure to handle the event. Return True if this failure set the event aside."""
 
         def count(connection: sqlite3.Connection, now: datetime) -> bool:
             values = (error, aside_after, micros(now), source, event)
@@ -278,15 +280,15 @@ class SqliteInbox(Part):
 
 
 class SqliteConversations(Part):
-    """`hitl.ports.Conversations`."""
+    """Implements `hitl.ports.Conversations`."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Conversation -> where the platform moved it last."""
+        """Return the latest place of each conversation that its platform moved."""
         moves = self._read(sql.MOVES)
         return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
     async def move(self, old: str, new: str) -> None:
-        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+        """Store the new place of a conversation, and queue the cards of its pending calls again."""
 
         def moved(connection: sqlite3.Connection, now: datetime) -> None:
             if connection.execute(sql.KEEP_MOVE, (old, new, seals.move(self.keys, old, new))).rowcount:
@@ -296,7 +298,10 @@ class SqliteConversations(Part):
         await self._writer.submit(moved)
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        """Return, for each conversation, our latest message there and the ref that the message is about.
+
+        Conversations whose latest message isn't known are missing.
+        """
         return {
             place: (message, ref)
             for place, message, ref, mac in self._read(sql.TALKS)
@@ -304,7 +309,7 @@ class SqliteConversations(Part):
         }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Our latest message in a conversation; None while that isn't known."""
+        """Store our latest message in a conversation, or forget it if `message` is None."""
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             if message is None:
@@ -315,7 +320,7 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bind(self, bound: Bound) -> None:
-        """Keep which call a message of ours is about."""
+        """Bind a message of ours to the call that it is about. The first binding of a message stays."""
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.KEEP_MESSAGE, (bound.message, bound.ref, bound.asks, bound.mac))
@@ -323,13 +328,13 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours."""
+        """Return the binding of a message of ours, or None."""
         found = self._read(sql.MESSAGE, message)
         return Bound(*found[0]) if found else None
 
 
 def _decoded(row: Sequence[Any]) -> Call | None:
-    """The call of a row, or None, said in the log, for a row that no version of this program wrote."""
+    """Return the call of a row. For a row that can't be read, log an error and return None."""
     try:
         return rows.call_of(row)
     except rows.UNREADABLE:
@@ -338,14 +343,14 @@ def _decoded(row: Sequence[Any]) -> Call | None:
 
 
 def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
-    """Whether a seal holds. A row whose seal doesn't counts as if it weren't there; the log says so."""
+    """Return `holds`: whether the row's MAC holds. If it doesn't, log an error. The row then counts as missing."""
     if not holds:
         _log.error("store.tampered", {"what": what, "ref": ref})
     return holds
 
 
 def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: datetime) -> None:
-    """Drop the row and keep the reason with the card. A row that is gone was sent by a later lessee."""
+    """Drop the row, and store the error with the card. If the row is gone, a later owner of the lease has sent it."""
     post = sending.post
     if connection.execute(sql.DROP_SENDING, (sending.id,)).rowcount == 0:
         return

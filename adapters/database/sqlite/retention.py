@@ -1,4 +1,4 @@
-"""How long events of the inbox are kept once they are handled or set aside, and how they go: a few at a time."""
+"""Deletes old events of the inbox that were handled or set aside, a few at a time."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
 
-#: Platforms send an event again within a day at most; its row is what tells that it is known.
+#: The time for which a handled event is kept. Its row shows that the event is known if the platform sends it again,
+#: which platforms do for at most a day.
 KEEP = timedelta(days=30)
-#: So many rows are looked at in one unit, which takes a few milliseconds.
+#: The number of rows for each unit. A unit of this size takes a few milliseconds.
 BATCH = 500
 
 
 class Retention:
-    """Deletes what was handled, or set aside, at least `keep` ago. What is still open stays, however old.
+    """Deletes events that were handled or set aside at least `keep` ago. It never deletes an open event.
 
-    Each unit goes on where the last one stopped, so an old event that stays open doesn't hide those behind it.
+    Each unit begins where the last unit stopped, so an old open event doesn't prevent the deletion of later events.
     """
 
     def __init__(self, keep: timedelta) -> None:
@@ -29,7 +30,7 @@ class Retention:
         self._after = 0
 
     def prune(self, connection: sqlite3.Connection, now: datetime) -> bool:
-        """Delete what is too old among the next BATCH rows. Whether there may be more of it behind them."""
+        """Delete the old events among the next BATCH rows. Return whether there may be more after them."""
         oldest = micros(now - self._keep)
         found = connection.execute(sql.EVENTS_FROM, (self._after, BATCH)).fetchall()
         old = [seq for seq, received_at in found if received_at <= oldest]

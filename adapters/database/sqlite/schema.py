@@ -1,4 +1,4 @@
-"""Which schema a database has, and whether it is ours to use. Light, unless it must migrate."""
+"""Checks the schema of a database, and migrates an older schema. Imports little, unless it must migrate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hitl.errors import Unavailable
 if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
-#: The revisions of the migrations, oldest first. The last is what this code reads and writes.
+#: The revisions of the migrations, oldest first. This code reads and writes the last revision.
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 
 def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
-    """Bring the schema to what this code needs; rows that an older one left unsealed are sealed with the keys.
+    """Bring the schema to the last revision. Rows without a MAC of an older schema get one, made with the keys.
 
-    Raises Unavailable for a database that a newer or another program made; it is left as it is.
+    Raises Unavailable for a database that a newer or another program made. Such a database isn't changed.
     """
     found = revision(connection, database)
     if found == REVISIONS[-1]:

@@ -1,4 +1,4 @@
-"""The decision's `Store` port on SQLite: writes through the one writer, reads on another connection."""
+"""Implements the port `Store` on SQLite: writes go through the one writer, reads use its or another connection."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock, Unit
 
 _log = logging.getLogger(__name__)
-#: The mark moves on so long after something was let run: within a second, also when it takes long to write.
+#: Seconds from a line in `_GRANTS` to the writing of the mark. So the mark is on disk within a second, even if writing
+#: is slow.
 _MARK_EVERY_S = 0.5
-#: Lines that say that something may run, or that nothing of an older copy may.
+#: The events that let a call run, and the event that says that the open calls of an older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
 class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
-    """Keeps calls in the database of a state folder. Use it on the event loop that opened it.
+    """Stores calls in the database of a state folder. Use it on the event loop that opened it.
 
-    `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
+    `hitl.ports.Store` describes the methods. A read sees every write that was answered before.
     """
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         super().__init__(writer, reader, clock, keys, known)
-        #: Who hears of every change that this process wrote, once it is durable. None of them may block or raise.
+        #: Functions that get every change of this process when the change is durable. They may not block or raise.
         self.committed: list[Callable[[Change], None]] = []
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
@@ -57,11 +58,11 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     @classmethod
     async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
-        """The store of a folder whose lock is held, its schema brought up to date, its keys made where there are none.
+        """Open the store of a locked folder. Update the schema, and make keys if the folder has no keys.
 
-        Events of the inbox are deleted so long after they were handled or set aside, when nothing is written.
-        Raises Unavailable where the database can't be used, a newer version of this program made it, or open calls are
-        sealed with keys that are missing.
+        Events of the inbox are deleted `keep_events` after they were handled or set aside, at a time without writes.
+        Raises Unavailable if the database can't be used, if a newer version of this program made it, or if keys of open
+        calls are missing.
         """
         database, keys = folder.database, Keyring(keyfile.load(folder.keys, given=folder.keys_given))
         with ExitStack() as undo:
@@ -85,13 +86,13 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     @property
     def database(self) -> Path:
-        """The file of the database, for those who read beside this store."""
+        """The path of the database, for code that reads the file without this store."""
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write what has queued, then close. Nothing is lost by not closing.
+        """Write the queued units and the mark, then close. Without this call, no answered write is lost.
 
-        The last connection that is closed copies the log; that is the one that writes.
+        The writer's connection is closed last, because SQLite copies the log when the last connection is closed.
         """
         await self._writer.drain()
         if self._marking is not None:
@@ -102,7 +103,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
-        """One all-or-nothing write, durable when it answers."""
+        """Write the unit, all or nothing. It is durable when this returns."""
         change = await super().commit(unit)
         if change is None:
             return None
@@ -113,16 +114,16 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return change
 
     async def keep_mark(self, path: Path) -> bool:
-        """Keep a mark at that path from now on; whether the database is as new as the mark that stands there.
+        """Write a mark to this path from now on. Return whether the database is as new as the mark in the file.
 
-        One that isn't was restored from an older copy: whoever starts on it must let nothing run that was open in it.
+        If it is older, it was restored from an older copy. The caller must then let no call run that was open in it.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
         marked, self._mark = mark.read(), mark
         current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
         if current and lines:
-            # Under the key that signs by now: the one that it was sealed with may go.
+            # Write the mark again, with the key that signs now: the key of its present MAC may be removed.
             self._moves_on()
         return current
 
@@ -131,7 +132,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             self._marking = asyncio.get_running_loop().create_task(self._put_mark())
 
     async def _put_mark(self) -> None:
-        """Move the mark on, at most twice a second. One that can't be written is said, and tried at the next."""
+        """Write the mark, at most twice a second. A failure is logged, and the next grant tries again."""
         await asyncio.sleep(_MARK_EVERY_S)
         self._marking = None
         async with self._marks:
@@ -145,7 +146,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
     def _last(self) -> tuple[int, str]:
-        """Position and hash of the last line of the record; 0 and '' where there is none."""
+        """Return position and hash of the last line of the record, or 0 and '' for an empty record."""
         found = self._read(sql.LAST)
         return (found[0][0], str(found[0][1])) if found else (0, "")
 
@@ -154,15 +155,15 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return str(found[0][0]) if found else ""
 
     async def key_ids(self) -> frozenset[str]:
-        """The ids of the master keys that the database may be sealed with."""
+        """Return the ids of all master keys that may have made MACs in the database."""
         return frozenset(row[0] for row in self._read(sql.KEY_IDS))
 
     async def open_key_ids(self) -> frozenset[str]:
-        """The ids of the master keys that calls which aren't over are sealed with."""
+        """Return the ids of the master keys that made the MACs of the calls that aren't over."""
         return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:
-        """Remember ids of master keys."""
+        """Store ids of master keys."""
         kept = sorted(ids)
 
         def keep(connection: sqlite3.Connection, now: datetime) -> None:
@@ -176,7 +177,7 @@ def _lets_run(entry: Entry) -> bool:
 
 
 def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
-    """The clock, never below the newest recorded time; the log says if it was set back behind that."""
+    """Return a clock that never goes below the newest recorded time. Log a warning if the real clock is behind it."""
     try:
         newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
     except sqlite3.Error as error:
@@ -187,7 +188,7 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
 
 
 def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """What the database holds of the calls that wait. A row that no version of sayso wrote is left out."""
+    """Return the memory with the pending calls of the database. A row that can't be read is left out."""
     try:
         found = connection.execute(sql.ASKED).fetchall()
     except sqlite3.Error as error:
@@ -200,9 +201,11 @@ def _known(connection: sqlite3.Connection, database: str) -> Known:
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:
-    """Whoever leased an edit is dead: the folder is ours alone. Edits may be repeated, so no card waits for the lease.
+    """End the leases and pauses of all edits, so that no card waits for a process that has ended.
 
-    A card may not: within its lease a press on the one that was posted shows that it needs no second.
+    Only this process uses the folder, so the owners of the leases have ended. An edit may be sent twice. A new card
+    may not, so it keeps its lease. During that time, a press on the card shows that it was posted, and it isn't posted
+    again.
     """
     try:
         connection.execute(sql.FREE_EDITS)

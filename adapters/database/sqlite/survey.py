@@ -1,6 +1,6 @@
-"""Reads a database beside the service and changes nothing in it, for `sayso doctor` and `sayso audit verify`.
+"""Reads a database while the service may run, for `sayso doctor`, `history` and `audit`. Changes nothing.
 
-Only these commands import this module, because importing SQLModel takes longer than the service may take to start.
+The service's start doesn't import this module, because importing SQLModel takes longer than the start may take.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """Answers questions about a database from one state of it. Each raises Unavailable for a damaged database."""
+    """Answers questions about one state of a database. Every method raises Unavailable for a damaged database."""
 
     def __init__(self, session: Session, schema: str | None) -> None:
         self.session = session
@@ -41,20 +41,20 @@ class Survey:
         return dict(self.session.exec(counted).all())
 
     def oldest_pending(self) -> datetime | None:
-        """Return when the oldest pending call was made, or None if no call is pending."""
+        """Return the time at which the oldest pending call was made, or None if no call is pending."""
         oldest = select(CallRow.created_at).where(DUE, WAITING).order_by(col(CallRow.created_at)).limit(1)
         at = self.session.exec(oldest).first()
         return None if at is None else moment(at)
 
     def most_overdue(self) -> datetime | None:
-        """Return when something should have happened first of all that is still to happen, or None."""
+        """Return the earliest time at which a call is or was due, or None if no call will be due."""
         at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
         return None if at is None else moment(at)
 
     def unsent(self) -> tuple[int, datetime | None]:
-        """Count the messages that no chat has taken yet, and return since when the oldest of them is true.
+        """Return the number of unsent messages, and the time of the oldest event that an unsent message reports.
 
-        A refresh of a pending call's card is counted and has no age: nobody waits for it.
+        A refresh of a pending call's card is counted, but has no time, because nobody waits for it.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -63,29 +63,29 @@ class Survey:
         return count, None if at is None else moment(at)
 
     def set_aside(self) -> int:
-        """Count the events that were set aside because handling them kept failing."""
+        """Count the events that were set aside because they could not be handled."""
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def newest_position(self) -> int:
-        """Return the position of the newest line of the record, 0 if it has none."""
+        """Return the position of the newest line of the record, or 0 for an empty record."""
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return time and data (JSON) of the latest lines of the record, the latest first."""
+        """Return the time and the data (JSON) of the latest lines of the record, the latest first."""
         found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
         return [(moment(at), data) for at, data in found]
 
     def must_be_current(self, database: Path) -> None:
-        """Refuse a database whose schema isn't the one that this code reads. Raises Unavailable."""
+        """Raise Unavailable if this code can't read the schema of the database."""
         if self.schema != schema.REVISIONS[-1]:
             raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False
     ) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a table that meet all of `where`, with values as they are in the file.
+        """Yield the rows of a table that meet all of `where`, with the unconverted values of the file.
 
-        The types of the columns would convert the values, and fail at the first value that somebody put in by hand.
+        SQLAlchemy's column types would convert the values, and fail at a wrong value that somebody wrote by hand.
         """
         columns = SQLModel.metadata.tables[table].c
         asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names)).where(*where)
@@ -95,7 +95,7 @@ class Survey:
 
 @contextmanager
 def surveyed(database: Path) -> Iterator[Survey]:
-    """The survey of a database, for a `with` block. Raises Unavailable, also inside the block, if it can't be read."""
+    """Yield the survey of a database. Raises Unavailable, also inside the `with` block, if it can't be read."""
     try:
         address = f"{database.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:

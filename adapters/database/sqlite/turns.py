@@ -1,7 +1,8 @@
-"""`hitl.ports.Turns` on SQLite: agents' turns, which a restart goes on with."""
+"""Implements `hitl.ports.Turns` on SQLite: the turns of agents, which the service continues after a restart."""
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-#: The columns that are read, in the order of `turn_of`.
+#: The columns of a turn, in the order in which `turn_of` reads them.
 TURN = ("id", "place", "identity", "requester", "message", "text", "said", "state", "done", "mac")
 
 
 class SqliteTurns(Part):
-    """`hitl.ports.Turns`."""
+    """Implements `hitl.ports.Turns`."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
-        """Store a new turn. False if a turn with that id is stored already."""
+        """Store a new turn. Return False if there is a turn with this id already."""
         values = _values(replace(turn, mac=seals.turn(self.keys, turn)))
 
         def begin(connection: sqlite3.Connection, _now: datetime) -> bool:
@@ -35,7 +36,7 @@ class SqliteTurns(Part):
         return await self._writer.submit(begin)
 
     async def keep_turn(self, turn: KeptTurn) -> None:
-        """Store what became of a turn."""
+        """Store the new state of a turn, and whether it is done."""
         mac = seals.turn(self.keys, turn)
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
@@ -44,27 +45,27 @@ class SqliteTurns(Part):
         await self._writer.submit(keep)
 
     async def open_turns(self) -> Sequence[KeptTurn]:
-        """Turns that aren't done, the oldest first."""
+        """Return the turns that aren't done, the oldest first."""
         return self._turns(sql.TURNS_OPEN)
 
     async def last_turn(self, place: str) -> KeptTurn | None:
-        """Return the newest turn that is done in a conversation."""
+        """Return the newest finished turn of a conversation, or None."""
         return next(iter(self._turns(sql.LAST_TURN, place)), None)
 
     def _turns(self, statement: str, *values: object) -> list[KeptTurn]:
-        """The turns that are as they were kept."""
+        """Return the turns whose MACs hold."""
         found = [turn_of(*row) for row in self._read(statement, *values)]
         return [turn for turn in found if intact("turn", turn.id, seals.turn_holds(self.keys, turn))]
 
 
 def turn_of(*row: Any) -> KeptTurn:
-    """Return the turn of a row. What no version of this program wrote becomes a turn whose MAC doesn't hold."""
+    """Return the turn of a row. A row that can't be read becomes a turn whose MAC doesn't hold."""
     name, place, identity, requester, message, text, said, state, done, mac = row
-    try:
+    with contextlib.suppress(msgspec.MsgspecError, TypeError):
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
-        return KeptTurn(name, place, identity, requester, message, text, lines, bytes(state), bool(done), mac)
-    except (msgspec.MsgspecError, TypeError):
-        return KeptTurn(name, place, identity, requester, message, text)
+        if isinstance(state, bytes):
+            return KeptTurn(name, place, identity, requester, message, text, lines, state, bool(done), mac)
+    return KeptTurn(name, place, identity, requester, message, text)
 
 
 def _values(turn: KeptTurn) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""How one unit of the `Store` port is written, inside the writer's transaction; groups are the writer's."""
+"""Writes one unit of the port `Store`, inside the writer's transaction. The writer itself forms the groups."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Expect, Unit
     from hitl.proof.keyring import Keyring
 
-#: What SQLite says of which constraint -> what the port says.
+#: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
-#: A call's ref -> where its chain ends.
+#: A call's ref -> the end of its chain.
 _Ends = dict[str, End]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
-    """Write the unit as of now; None, and nothing written, where its condition doesn't hold.
+    """Write the unit with the time `now`, and return its change, or None if its condition doesn't hold.
 
-    Raises Tampered where it would do once more what the call's chain says was done, or where the chain isn't as this
-    process wrote it.
+    Raises Tampered if the unit would repeat a step that the call's chain already has (decision, claim or result), or if
+    the chain lacks a step that this process wrote.
     """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
@@ -68,9 +68,9 @@ def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now
 
 
 def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequence[Entry]) -> End:
-    """Where the chain of a call ends.
+    """Return the end of a call's chain.
 
-    Raises Tampered where the chain says already what the entries say, or lost a step that this process wrote.
+    Raises Tampered if the chain already has a step of the entries, or lacks a step that this process wrote.
     """
     end = known.end(ref)
     if end is None:
@@ -91,7 +91,7 @@ def _read_end(connection: sqlite3.Connection, ref: str) -> End:
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Keep a new call; its entries, the first of them tied to the arguments by a salted hash."""
+    """Insert a new call, and return its entries. The first entry gets a salted hash of the arguments."""
     salt, args = secrets.token_bytes(_SALT_BYTES), rows.args_of(call)
     try:
         connection.execute(sql.INSERT_CALL, (*rows.fixed_values(call), *rows.mutable_values(call), salt, args))
@@ -127,7 +127,7 @@ def _record(
     ends: _Ends,
     now: datetime,
 ) -> None:
-    """Add lines to their chains, and keep where those end in `ends` if all of the chain is known."""
+    """Add lines to their chains. Update the chain's end in `ends` if the whole chain is known."""
     for entry in entries:
         end = ends.get(entry.ref) or known.end(entry.ref)
         if end is not None:
@@ -138,7 +138,7 @@ def _record(
         try:
             connection.execute(sql.INSERT_LINE, rows.line_values(line))
         except sqlite3.IntegrityError:
-            # Somebody wrote a line into the file in the place of this one. What follows is read from the file again.
+            # Somebody has written another line in this place. From now on, read this chain from the database again.
             known.doubted(entry.ref)
             raise Tampered from None
         if end is not None:

@@ -1,16 +1,19 @@
-"""The one writer of the database. It commits in groups, and tells nobody anything that isn't on disk.
+"""The one writer of the database. It commits units in groups, and answers only after the data is on disk.
 
-What queued while the last group was on its way to disk is the next group: no timer, no waiting to fill one.
-A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too if the
-disk is quick, because the way to a thread and back costs as much as a quick disk; if the disk is slow, it runs
-on a thread, and the loop goes on (`pace.py` measures both). The same connection copies the log into the database,
-on the thread, after so many units or when nothing was written for a while (`log.py` says why no other may).
+The units that arrive during the commit of a group form the next group. The writer never waits to fill a group. The
+statements of a group run on the event loop's thread. The COMMIT of the group must wait for the disk. If the disk is
+quick, the COMMIT runs on the loop's thread too, because the way to another thread and back takes as long as a quick
+disk. If the disk is slow, the COMMIT runs on a worker thread, and the loop goes on (`commit_speed.py` measures both).
+The same connection copies the log into the database on the worker thread, after a number of units, or when nothing was
+written for a while (`log.py` explains why no other connection may do this).
 
-A unit that fails takes nobody with it: the group is undone, and written again with a savepoint for each of its
-units. A unit's work may therefore run twice; what it wrote first is gone then. When the group itself fails, all
-of it is rolled back and everybody is told. One case is the disk's alone: a COMMIT that it reported as failed, and
-a crash before the next, may bring the group back; a call then stands further on than its asker was told, never
-with two decisions.
+A failing unit doesn't affect the other units of its group: the group is rolled back, and written again with a savepoint
+for each unit. The work of a unit may therefore run twice; the writes of its first run are undone. If the group itself
+fails, all of it is rolled back and every caller gets the error.
+
+The writer can't prevent one case: the disk reports that a COMMIT failed, and the process crashes before the next
+COMMIT. The group may then be in the database after all. A call may be further than the answer to its caller said, but
+it never has two decisions.
 """
 
 from __future__ import annotations
@@ -43,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: No copying of the log inside a commit: the writer does that between commits. No sleeping inside SQLite, which
-#: would hold up the event loop: the writer waits for locks itself.
+#: SQLite may not copy the log inside a commit, because the writer copies it between commits. SQLite may not sleep for
+#: a lock, because that would block the event loop: the writer waits for locks itself.
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
@@ -52,21 +55,23 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A larger group would hold up the loop for more than 2 ms.
+#: The most units in a group. A larger group would block the loop for more than 2 ms.
 LARGEST_GROUP = 256
-#: How long a unit waits for a program that holds the database locked, and how often it looks.
+#: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0
+#: Seconds between two attempts to get the lock.
 _LOCK_LOOK_S = 0.002
-#: The log is copied when nothing was written for so long; the loop looks as often.
+#: Seconds without a write after which the log is copied, and seconds between two checks for this.
 IDLE_S = 0.5
-#: Seconds between two looks for what may be deleted, once there was nothing more.
+#: Seconds between two searches for rows to delete, after a search that deleted all of them.
 PRUNE_S = 3600.0
 
 
 def connect(database: Path) -> sqlite3.Connection:
-    """A connection that may write: write-ahead log, each commit synced, transactions begun and ended by us.
+    """Open a connection that may write. It uses a write-ahead log and syncs each commit.
 
-    Raises Unavailable where the file can't be opened or the file system can't carry a write-ahead log.
+    The caller begins and ends the transactions. Raises Unavailable if the file can't be opened, or if the file system
+    doesn't support a write-ahead log.
     """
     connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, cached_statements=256)
     try:
@@ -94,10 +99,11 @@ class _Unit:
 
 
 class Writer:
-    """Owns the connection that writes. Made and used on one running event loop.
+    """Owns the connection that writes. It must be made and used on one running event loop.
 
-    `database` is the path of the file. `prune` is a short unit that deletes what is kept no longer, and tells whether
-    there may be more; it is done now and then when nothing else is. `known` is the memory that follows what is written.
+    `database` is the path of the file. `prune` is a short unit that deletes old rows and returns whether there may be
+    more; it runs at times when nothing else is written. `known` is the memory of the database's contents, which follows
+    every commit.
     """
 
     def __init__(
@@ -132,11 +138,12 @@ class Writer:
         self._known = known or Known(())
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
-        """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
+        """Queue a unit of work. The future gets the value of `work` when the unit's writes are durable.
 
-        Units are written in the order in which they come, except that those of `new` calls let others pass, and only
-        a few of them share a group. What it raises fails this unit alone. Raises Unavailable when nothing could be
-        written. A unit whose future is cancelled before its turn isn't done.
+        `work` gets the clock's time, which is read once for the unit. Units are written in the order in which they
+        come. Units of `new` calls are an exception: other units go first, and only a few new calls share a group. An
+        exception in `work` fails only this unit. The future raises Unavailable if the group couldn't be written. A unit
+        whose future is cancelled before its turn isn't written. Raises Unavailable if the writer is closed.
         """
         if self._closed:
             raise Unavailable(f"The database {self.database} is closed. Nothing was changed.")
@@ -149,16 +156,17 @@ class Writer:
 
     @property
     def lends(self) -> sqlite3.Connection | None:
-        """The connection, for a read at once on the loop's thread: outside a transaction it shows what is on disk.
+        """The writer's connection, for an immediate read on the loop's thread, or None.
 
-        None while a thread commits on it, or where what failed couldn't be rolled back. Its page cache knows each
-        commit of its own, while another connection reads every page again after each, from the log.
+        Outside of a transaction, this connection shows only data that is on disk. None while the worker thread uses
+        the connection, and after a failure that couldn't be rolled back. Such a read is faster: the connection's page
+        cache follows its own commits, while another connection must read changed pages from the log after each commit.
         """
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
 
     async def drain(self) -> None:
-        """Write what has queued, and take nothing more."""
+        """Accept no further units, and wait until the queued units are written."""
         self._closed = True
         if self._busy:
             self._at_rest = self._loop.create_future()
@@ -168,7 +176,7 @@ class Writer:
         self._pool.shutdown()
 
     async def close(self) -> None:
-        """Drain, and close the connection, which copies the log unless another connection is open."""
+        """Drain, and close the connection. SQLite copies the log then, unless another connection is open."""
         await self.drain()
         self._connection.close()
 
@@ -176,7 +184,7 @@ class Writer:
         try:
             reach("writer.before-begin")
             self._begin()
-        except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
+        except Exception as error:  # noqa: BLE001 - every caller in the queue gets the error
             if not self._waits_for(error):
                 self._settle(self._take(len(self._queue), len(self._new)), error)
             return
@@ -200,7 +208,10 @@ class Writer:
         self._settle(group, failure)
 
     def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Have the thread do what takes the connection for longer, and hand `then` its value on the loop's thread."""
+        """Run `work` on the worker thread, and then call `then` with its value on the loop's thread.
+
+        Nothing else may use the connection in the meantime.
+        """
         self._away = True
 
         def back(done: asyncio.Future[T]) -> None:
@@ -210,13 +221,13 @@ class Writer:
         self._loop.run_in_executor(self._pool, work).add_done_callback(back)
 
     def _begin(self) -> None:
-        """A transaction; one that couldn't be rolled back when it failed goes first."""
+        """Begin a transaction. If an earlier one couldn't be rolled back when it failed, roll it back first."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _waits_for(self, error: Exception) -> bool:
-        """Whether the turn comes again when a lock may be gone."""
+        """If another program locks the database, schedule the turn again. Return whether it was scheduled."""
         now = self._loop.time()
         since = self._locked_since = self._locked_since or now
         if not is_locked(error) or now - since > self._lock_wait_s:
@@ -226,16 +237,17 @@ class Writer:
         return True
 
     def _take(self, most: int, new_calls: int) -> list[_Unit]:
-        """The next group. What begins no call goes first, so that decisions never wait behind a crowd of new calls."""
+        """Take the next group from the queues. New calls go last, so that decisions never wait for many new calls."""
         taken = self._queue[:most] + self._new[:new_calls]
         del self._queue[:most], self._new[:new_calls]
         return [unit for unit in taken if not unit.answer.done()]
 
     def _write(self, group: Sequence[_Unit]) -> Exception | None:
-        """Run the statements of all; what failed the group, if anything did.
+        """Run the statements of all units. Return the error that failed the whole group, or None.
 
-        Behind a savepoint SQLite keeps what each page was, which costs half of what the statements do. So the units
-        are tried without; only where one fails, all is undone and done again, each unit behind its savepoint.
+        After a savepoint, SQLite keeps the old contents of each changed page, which costs half as much as the
+        statements themselves. So the units are first written without savepoints. If a unit fails, everything is rolled
+        back and written again, with a savepoint for each unit.
         """
         try:
             if not self._all(group):
@@ -247,7 +259,7 @@ class Writer:
         return None
 
     def _all(self, group: Sequence[_Unit]) -> bool:
-        """Whether the group is written; if not, a unit of it failed, and nothing is."""
+        """Write the group without savepoints. Return False if a unit failed; the group is rolled back then."""
         try:
             for unit in group:
                 unit.value = unit.work(self._connection, self._clock.now())
@@ -272,21 +284,22 @@ class Writer:
         execute("RELEASE unit")
 
     def _commit(self) -> tuple[Exception | None, float]:
-        """Make the group durable: what failed, if anything did, and the seconds that it took."""
+        """Commit the group. Return the error, or None, and the seconds that the commit took."""
         began, failure = perf_counter(), None
         try:
             reach("writer.before-commit")
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
             reach("writer.after-commit")
-        except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
+        except Exception as error:  # noqa: BLE001 - every caller of the group gets the error
             failure = self._undone(error)
         return failure, perf_counter() - began
 
     def _undone(self, error: Exception) -> Exception:
-        """The error, after the transaction was rolled back, unless SQLite had done that.
+        """Roll the transaction back, unless SQLite has done so already. Return the error.
 
-        Where even that fails the next turn tries again: nobody may be left without an answer.
+        If the rollback fails too, this doesn't raise, because every caller must get an answer. The next turn then tries
+        the rollback again.
         """
         if self._connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
@@ -309,7 +322,7 @@ class Writer:
             self._next()
 
     def _next(self, _: None = None) -> None:
-        """Begin the next group, or rest."""
+        """Begin the next group, or stop until a unit comes."""
         if self._queue or self._new:
             self._loop.call_soon(self._turn)
             return
@@ -320,10 +333,7 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Prune if it is time; else copy the log if nothing was committed since there were so many groups.
-
-        Else look again later.
-        """
+        """Prune if it is time. Else copy the log if no group was committed since `groups`. Else check again later."""
         self._look = None
         if self._busy:
             return
@@ -337,7 +347,7 @@ class Writer:
             self._next()
 
     def _pruned(self, done: asyncio.Future[bool]) -> None:
-        """Go on at the next look if there may be more."""
+        """Prune again at the next check if there may be more rows to delete."""
         if error := done.exception():
             _log.warning("store.not_pruned", {"error": str(error)})
         elif done.result():

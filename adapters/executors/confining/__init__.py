@@ -1,5 +1,5 @@
-"""What happens between the service and a command: one file for each kind of confinement, and the keeper.
+"""The keeper, a small program that runs one command in its limits, and one module for each kind of confinement.
 
-Everything here runs in a small process of its own, with nothing but the standard library (`python -I -S`), because
-limits and confinement are set between fork and exec, which is safe only in a process with one thread.
+All of this runs in a process of its own and with only the standard library (`python -I -S`). Limits and confinement
+must be set between fork and exec, which is safe only in a process with one thread.
 """

@@ -1,9 +1,9 @@
-"""The program that keeps one command: see `keeper`. Run by its path, because an isolated Python finds no packages."""
+"""The keeper's program: see `supervisor`. It is started by its path, because an isolated Python finds no packages."""
 
 import os
 import sys
 
-# Behind the standard library, so that nothing installed can pose as a part of it.
+# The path comes after the standard library, so that no installed module can replace a standard one.
 sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
 
 from adapters.executors.confining.supervisor import main

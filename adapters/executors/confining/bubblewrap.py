@@ -1,4 +1,4 @@
-"""bubblewrap: namespaces of its own, made by a program that many hosts have."""
+"""Confinement with bubblewrap, a program of many hosts that gives a command its own namespaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
-    """Return the command as bubblewrap runs it: the plan's paths, and nothing else of the machine."""
+    """Return the command line of bubblewrap that shows the command only the plan's paths."""
     program, *known = plan.program
     seen = [part for path in plan.reads for part in ("--ro-bind-try", path, path)]
     isolated = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
@@ -29,7 +29,7 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
 
 
 def _written(program: bytes) -> int:
-    """Return a descriptor from which bubblewrap reads the filter."""
+    """Write the filter to a file in memory, and return the descriptor from which bubblewrap reads it."""
     descriptor = os.memfd_create("filter", 0)
     os.write(descriptor, program)
     os.lseek(descriptor, 0, os.SEEK_SET)

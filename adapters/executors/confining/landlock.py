@@ -1,7 +1,8 @@
-"""Landlock with a filter of system calls: for hosts that give a process no namespaces of its own.
+"""Confinement with Landlock and a filter of system calls, for hosts on which a process can't have its own namespaces.
 
-The kernel refuses files outside of the lists, and signals to others (since Linux 6.12). The filter refuses every
-socket and every look into another process, and the keeper answers what Landlock doesn't know of (`answers`).
+The kernel refuses access to files outside of the plan's lists and, since Linux 6.12, signals to other processes. The
+filter refuses every socket and every look into another process. Landlock doesn't check some changes of files, such as
+`chmod`. The keeper answers the system calls for those changes (`notifications`).
 """
 
 from __future__ import annotations
@@ -39,19 +40,20 @@ class _PathRule(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock here. Raises OSError if the kernel has no Landlock."""
+    """Return the kernel's version of Landlock. Raises OSError if the kernel has no Landlock."""
     return system.call(_CREATE, None, 0, _VERSION)
 
 
 def signals_pass() -> bool:
-    """Whether a confined command may signal other processes of its user here."""
+    """Return whether this kernel lets a confined command send signals to other processes of its user."""
     return version() < _SCOPES_SINCE
 
 
 def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) -> list[str]:
-    """Confine this process to the plan's paths. The filter's listener goes to the keeper through the channel.
+    """Confine this process to the plan's paths, and return the command.
 
-    Without a channel, which a command under another user needs none of, the kernel alone says who owns a file.
+    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel
+    and no answers: the kernel refuses to change the service's files, because that user doesn't own them.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

@@ -1,7 +1,8 @@
-"""Namespaces that the keeper makes itself, where the kernel lets users and bubblewrap isn't installed.
+"""Confinement in namespaces that the keeper makes itself. Used if bubblewrap isn't installed and the kernel allows it.
 
-The command has the same view as under bubblewrap: the system's programs read-only, the workspace, a `/tmp`, `/dev`
-and `/proc` of its own, no other process, and no network but its own loopback. It needs Linux 5.12 (mount_setattr).
+The command has the same view as under bubblewrap. It sees the system's programs read-only, the workspace, and its own
+`/tmp`, `/dev` and `/proc`. It sees no other process, and no network except its own loopback. This needs Linux 5.12
+(mount_setattr).
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 # linux/if.h, linux/sockios.h
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
-#: Any folder that every host has: the new root is put together on it, out of others' sight.
-_BUILD = "/tmp"  # noqa: S108 - hidden by the mount before anything is in it
+#: A folder that every host has. The new root is mounted there, and only this mount namespace sees it.
+_BUILD = "/tmp"  # noqa: S108 - the mount covers the folder before it is used
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
-    """Return in a grandchild. Its parent is the first process of the new namespace; its grandparent waits for that."""
+    """Confine the command, and return it in a grandchild of the calling process.
+
+    The calling process waits for its child, which is the first process of the new namespace. The child waits for the
+    grandchild, which becomes the command.
+    """
     uid, gid = os.getuid(), os.getgid()
     system.unshare(_NEW)
     _write("/proc/self/setgroups", "deny")
@@ -48,7 +53,7 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
     system.prctl(system.PDEATHSIG, signal.SIGKILL)
     _build(plan)
     _loopback()
-    # The kernel ends everything in the namespace with its first process.
+    # When the first process of the namespace ends, the kernel kills all other processes in it.
     if second := os.fork():
         _wait_for(second)
     with contextlib.suppress(OSError):
@@ -64,7 +69,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _wait_for(child: int) -> NoReturn:
-    """End as the child ends, once it does; meanwhile collect what lost its parent."""
+    """Wait for the child, and exit with its status. Until then, reap orphaned processes."""
     system.rename(system.AROUND)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -75,14 +80,14 @@ def _wait_for(child: int) -> NoReturn:
 
 
 def _build(plan: Plan) -> None:
-    """Put together the root that the command sees, and leave the old one."""
+    """Build the root file system that the command sees, and leave the old root."""
     system.mount("none", "/", None, _REC | _PRIVATE)
     system.mount("tmpfs", _BUILD, "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
     os.mkdir(f"{_BUILD}/new")
     os.mkdir(f"{_BUILD}/old")
     _pivot(_BUILD, f"{_BUILD}/old")
     os.chdir("/")
-    # A root must be a mount of its own.
+    # pivot_root accepts only a mount as the new root.
     system.mount("tmpfs", "/new", "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
     for place in ("proc", "tmp"):
         os.mkdir(f"/new/{place}")
@@ -102,7 +107,7 @@ def _build(plan: Plan) -> None:
 
 
 def _show(path: str) -> None:
-    """Show a path of the old root read-only, if it is there; a link as a link."""
+    """Show a path of the old root read-only in the new root, if it exists. A link is made again as a link."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISLNK(os.lstat(f"/old{path}").st_mode):
             os.makedirs(os.path.dirname(f"/new{path}"), exist_ok=True)
@@ -140,14 +145,14 @@ def _pivot(new: str, old: str) -> None:
 
 
 def _change_mount(target: str, attributes: int, *, recursive: bool = True) -> None:
-    """Add attributes to a mount; unlike a remount, this keeps those that a user may not take away."""
+    """Add attributes to a mount. Unlike a remount, this keeps the attributes that a user may not remove."""
     how = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = _RECURSIVE if recursive else 0
     system.call(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(target), flags, how, len(how))
 
 
 def _loopback() -> None:
-    """Bring up the namespace's own loopback, on which a command may talk to itself."""
+    """Bring up the namespace's own loopback, so that the command's processes can talk to each other."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sH22x", b"lo", 0)
         flags = struct.unpack("16sH22x", fcntl.ioctl(any_socket, _GET_FLAGS, request))[1]

@@ -1,11 +1,13 @@
-"""The keeper's answers to calls that change a file by its path: done inside the command's own folders, else refused.
+"""Answers system calls that change a file by its path: makes the change in the command's own folders, else refuses it.
 
-Landlock decides what may be opened, but not who may change a file's mode, owner, times or attributes; the kernel lets
-the owner, and a command's user owns the service's state too. Refusing these calls outright would break git, gcc, tar
-and `python -m venv`. So the kernel stops the caller (SECCOMP_RET_USER_NOTIF) and hands its call to the keeper. The
-keeper opens the path itself, below one of the folders and through no link that leaves it (openat2, RESOLVE_BENEATH),
-changes what it opened, and answers for the kernel. It never lets the call go on: what it looked at could be another
-file by then.
+Landlock decides which files a command may open. It doesn't decide who may change a file's mode, owner, times or
+attributes. The kernel allows that to the owner of the file, and the command's user also owns the service's state. To
+refuse these calls outright would break git, gcc, tar and `python -m venv`.
+
+The kernel therefore stops the caller (SECCOMP_RET_USER_NOTIF) and hands its call to the keeper. The keeper opens the
+path itself. The path must be below one of the folders, and no link may lead out of it (openat2, RESOLVE_BENEATH). The
+keeper then changes the opened file and answers in the kernel's place. It never lets the original call continue,
+because the path could lead to another file after the check.
 """
 
 from __future__ import annotations
@@ -32,32 +34,37 @@ _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
 _LONGEST_PATH, _PAGE, _MOST_BYTES = 4096, 4096, 65_536
 _UNCHANGED = 0xFFFFFFFF
-#: Never set-user-ID or set-group-ID; the filter refuses those before they come here.
+#: The mode's bits without set-user-ID and set-group-ID. The filter refuses those two before a call comes here.
 _MODES = 0o1777
 _OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")
 
 
 class Notification(NamedTuple):
-    """One call that waits for its answer: whose it is, and its arguments as the kernel has them."""
+    """One system call that waits for its answer."""
 
+    #: The caller's process id.
     pid: int
+    #: The arguments as the kernel gives them: numbers and addresses.
     args: Sequence[int]
 
     def memory(self, address: int, size: int) -> bytes:
-        """Return bytes of the caller's memory."""
+        """Return bytes of the caller's memory at an address."""
         with open(f"/proc/{self.pid}/mem", "rb", 0) as memory:
             memory.seek(address)
             return memory.read(size)
 
     def text(self, address: int) -> str:
-        """Return the text that ends with the first NUL, read in parts that don't reach into a page of nothing."""
+        """Return the text at an address, up to the first NUL.
+
+        No single read crosses the end of a page, because the next page may not exist.
+        """
         read = b""
         while b"\0" not in read and len(read) < _LONGEST_PATH:
             read += self.memory(address + len(read), _PAGE - (address + len(read)) % _PAGE)
         return os.fsdecode(read.split(b"\0")[0])
 
     def named(self, folder: int | None, path: str) -> str:
-        """Return the absolute path that the caller means by a path and a folder's descriptor."""
+        """Return the absolute path that a path and a folder's descriptor mean for the caller."""
         if own := _OWN_DESCRIPTOR.fullmatch(path):
             return os.readlink(f"/proc/{self.pid}/fd/{own.group(1)}")
         if path.startswith("/"):
@@ -68,7 +75,7 @@ class Notification(NamedTuple):
 
 
 class Answers:
-    """Answers what one command asks through a listener of seccomp, inside these folders."""
+    """Answers the calls of one command that arrive at its seccomp listener. Changes files only in these folders."""
 
     def __init__(self, listener: int, folders: Sequence[str]) -> None:
         self._listener = listener
@@ -77,7 +84,7 @@ class Answers:
         self._named = {**found.by_path, found.utimensat: "utimensat"}
 
     def one(self) -> None:
-        """Answer the next call. A caller that is gone gets none."""
+        """Answer the next call. Does nothing if the caller has ended."""
         request = bytearray(_NOTIFICATION.size)
         try:
             fcntl.ioctl(self._listener, _RECEIVE, request)
@@ -91,17 +98,17 @@ class Answers:
             return
 
     def _answered(self, ident: int, asked: Notification, name: str) -> int:
-        """Make the change; the error's number, or 0."""
+        """Make the change. Return 0, or the number of the error."""
         try:
             folder, path, follow = _aims(name, asked.args)
             wanted = _CHANGES[name](asked)
             target = asked.named(folder, asked.text(path))
-            # The number of a process that ended since may be another's, and so its memory.
+            # If the caller has ended, another process may have its id, and the memory read above may be that process's.
             fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
             descriptor = self._opened(target, follow=follow)
         except OSError as error:
             return errno.EPERM if error.errno in {errno.EXDEV, errno.ELOOP, None} else error.errno
-        except Exception:  # noqa: BLE001 - whatever the caller sent, it is refused
+        except Exception:  # noqa: BLE001 - any other input is refused
             return errno.EPERM
         try:
             wanted(f"/proc/self/fd/{descriptor}")
@@ -112,7 +119,7 @@ class Answers:
         return 0
 
     def _opened(self, target: str, *, follow: bool) -> int:
-        """Return a descriptor of the file, below one of the folders. Raises PermissionError for any other."""
+        """Return a descriptor of a file below one of the folders. Raises PermissionError for a path outside."""
         for root, at in self._folders:
             if target == root or target.startswith(root + "/"):
                 below = target[len(root) :].lstrip("/") or "."
@@ -123,7 +130,7 @@ class Answers:
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
-    """Return what a call aims at: its folder's descriptor or None, the address of its path, whether a link counts."""
+    """Return a call's target: the folder's descriptor or None, the path's address, and whether to follow a link."""
     at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
     flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
     follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)
@@ -136,7 +143,10 @@ def _mode(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _owner(asked: Notification, at: int) -> Callable[[str], None]:
-    """The change that any owner may make: to a group that the user is in. The keeper of root could do more."""
+    """Return a change of a file's group, to a group that the user is in.
+
+    An owner may make no other change. The check is needed because a keeper that runs as root could make any change.
+    """
     uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
 
     def change(path: str) -> None:
@@ -150,7 +160,10 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """The change to two times, each of seconds and a fraction (if the shape has four numbers), or both to now."""
+    """Return a change of a file's two times, or of both to the present time if there is no pointer to times.
+
+    The shape has four numbers for seconds and a fraction each, or two numbers for seconds only.
+    """
     if not asked.args[at]:
         return os.utime
     read = struct.unpack(shape, asked.memory(asked.args[at], struct.calcsize(shape)))
@@ -166,7 +179,7 @@ def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[s
 
 
 def _time(seconds: int, part: int, factor: int, old: int) -> int:
-    """One time in nanoseconds. Only parts of nanoseconds, as utimensat has them, can mean "now" and "as it was"."""
+    """Return one time in nanoseconds. Only utimensat's fractions (factor 1) can mean "now" or "unchanged"."""
     if factor == 1 and part in {_NOW, _OMIT}:
         return time.time_ns() if part == _NOW else old
     return seconds * 10**9 + part * factor
@@ -186,7 +199,7 @@ def _no_attribute(asked: Notification) -> Callable[[str], None]:
 
 
 def _of_user(name: str) -> None:
-    """Refuse attributes by which the kernel gives rights, such as `security.capability`."""
+    """Refuse attributes outside of `user.`: the kernel derives rights from some of them (`security.capability`)."""
     if not name.startswith("user."):
         raise OSError(errno.ENOTSUP, "only user attributes")
 

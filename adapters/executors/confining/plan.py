@@ -1,4 +1,4 @@
-"""The service's orders to the keeper for one command, as one JSON argument, and the protocol of a confinement."""
+"""The service's orders to the keeper for one command, as one JSON argument, and the protocol for a confinement."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ else:
 
 
 class Bounds(NamedTuple):
-    """Upper bounds on one command together with all of its processes."""
+    """Upper bounds for one command with all of its processes."""
 
-    #: Bytes of memory, summed over its processes; also what one process may allocate (RLIMIT_DATA).
+    #: Bytes of memory: the limit for all processes together, and for the allocations of each (RLIMIT_DATA).
     memory: int = 4 << 30
-    #: Processes and threads.
+    #: The number of processes and threads.
     processes: int = 512
-    #: Bytes of one file (RLIMIT_FSIZE), and of the memory file system that `/tmp` is where the command has its own.
+    #: Bytes of one file (RLIMIT_FSIZE), and of the command's own `/tmp` if the confinement gives it one.
     file: int = 1 << 30
 
 
 class Plan(NamedTuple):
-    """Orders for keeping one command."""
+    """The keeper's orders for one command."""
 
-    #: The service's process id. The keeper ends the command if it has another parent.
+    #: The service's process id. If this isn't the keeper's parent, the service is dead and no command is started.
     parent: int
-    #: Seconds between asking the command to end and killing it.
+    #: Seconds between SIGTERM and SIGKILL.
     grace_s: float
     #: The kind of confinement: a module of this package, or `none`.
     way: str
     #: The folder that the command may change.
     root: str
     bounds: Bounds
-    #: Paths that it may read and run.
+    #: Paths that the command may read and run.
     reads: tuple[str, ...] = ()
-    #: Folders and devices beside `root` that it may change, if the confinement doesn't bring its own.
+    #: Further folders and devices that the command may change, if the confinement doesn't make its own.
     writes: tuple[str, ...] = ()
-    #: The program that confines, and those of its newer options that it has; nothing if the keeper confines.
+    #: The program that makes the confinement, and the newer options that it has. Empty if the keeper makes it.
     program: tuple[str, ...] = ()
-    #: A user's and a group's id that the command runs as, or None for the service's own.
+    #: The ids of the user and the group that the command runs as, or None for the service's own.
     user: tuple[int, int] | None = None
-    #: A folder made for this command. The service removes it; the keeper does after a signal to stop.
+    #: A folder made for this command, or ''. The service removes it. After a signal to stop, the keeper removes it.
     scratch: str = ""
-    #: Pairs of files: a copy, and the file in whose place the command sees it, read-only.
+    #: Pairs of paths: a copy, and the file that the copy replaces in the command's view, read-only.
     frozen: tuple[tuple[str, str], ...] = ()
-    #: A descriptor that the keeper writes the name of an exceeded bound to, or None.
+    #: A descriptor to which the keeper writes the name of an exceeded bound, or None.
     report: int | None = None
 
     def dumped(self) -> str:
@@ -64,10 +64,10 @@ class Plan(NamedTuple):
 
 
 class Way(Protocol):
-    """One kind of confinement. Each is a module of this package with this function."""
+    """One kind of confinement. A module of this package implements it with this function."""
 
     def enter(self, plan: Plan, command: list[str], channel: socket.socket | None) -> list[str]:
-        """Confine this process, and return the command to put in its place. Raises OSError if it can't be.
+        """Confine this process, and return the command that it then executes. Raises OSError if that fails.
 
-        `channel` leads to the keeper, for a confinement that needs its answers (`answers`).
+        `channel` leads to the keeper, for a confinement whose system calls the keeper answers (`notifications`).
         """

@@ -1,7 +1,7 @@
-"""Filters of system calls, as programs of classic BPF: seccomp(2). The kernel refuses what they name.
+"""Makes filters of system calls, as programs of classic BPF: seccomp(2). The kernel refuses the calls that they name.
 
-Paths are pointers, which a filter can't follow. Calls that name what they change by a path are therefore handed to the
-keeper (`answers`), which looks at the path and makes the change itself.
+A filter can't read a path, because a path is a pointer. The kernel therefore hands calls that change a file by its
+path to the keeper (`notifications`), which checks the path and makes the change itself.
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ from adapters.executors.confining import system
 
 _ALLOW, _KILL, _NOTIFY, _ERRNO = 0x7FFF0000, 0x80000000, 0x7FC00000, 0x00050000
 _SET_MODE_FILTER, NEW_LISTENER = 1, 1 << 3
-# Offsets in `struct seccomp_data`, and operations of BPF: linux/seccomp.h, linux/bpf_common.h.
+# Offsets in `struct seccomp_data`, and BPF operations: linux/seccomp.h, linux/bpf_common.h.
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-#: Numbers from here on are those of x86-64's x32, which would escape a filter by number.
+#: The first number of the x32 calls of x86-64. They do the same as other calls, so a filter by number would miss them.
 _X32 = 0x40000000
-#: O_CREAT, and what O_TMPFILE has beside O_DIRECTORY.
+#: O_CREAT, and the bit of O_TMPFILE that isn't O_DIRECTORY.
 _MAKES = 0o20000100
-#: CLONE_NEWUSER: in a user namespace of its own a command has capabilities, and so more of the kernel to attack.
+#: CLONE_NEWUSER. In its own user namespace a command has capabilities, and can attack more of the kernel.
 _NEW_USERS = 0x10000000
-#: set-user-ID and set-group-ID: with one of them, whoever runs the file later does so as its owner.
+#: The bits set-user-ID and set-group-ID. A file with one of them later runs with the rights of its owner or group.
 _SET_ID = 0o6000
 
 
 class Numbers(NamedTuple):
-    """The system calls of one architecture, by number; a call that it doesn't have is absent."""
+    """The numbers of the system calls of one architecture. Calls that it doesn't have are left out."""
 
     architecture: int
     seccomp: int
-    #: By call: the number of its argument for a file's mode, and of its flags if the mode counts only for a new file.
+    #: For each call that sets a mode: the position of the mode among its arguments, and the position of the flags if
+    #: the mode counts only for a new file, else None.
     modes: dict[int, tuple[int, int | None]]
-    #: Memory that no bound sees, I/O around any filter, and calls whose arguments a filter can't see. Programs do
-    #: without them, as on a kernel that doesn't have them.
+    #: Calls that the filter reports as not implemented: memory that no bound counts, I/O that bypasses filters, and
+    #: calls whose arguments a filter can't read. Programs do without them, as on an older kernel.
     absent: tuple[int, ...]
-    #: `clone`, and the calls that enter namespaces.
     clone: int
+    #: The calls that make or enter namespaces.
     namespaces: tuple[int, ...]
-    #: Looking into, or taking from, other processes; kernel keys.
+    #: Calls that read or control other processes, and calls for kernel keys.
     others: tuple[int, ...]
-    #: Every way to a socket but a connected pair, and segments that outlive their maker.
+    #: Calls that make a socket, except a connected pair, and calls for IPC objects that outlive their process.
     channels: tuple[int, ...]
-    #: Calls that change a file by its path, and what `answers` is to do for each.
+    #: Calls that change a file by its path, each with the name of its change in `notifications`.
     by_path: dict[int, str]
     utimensat: int
 
@@ -115,7 +116,7 @@ _KNOWN = {"x86_64": _X86_64, "aarch64": _AARCH64}
 
 
 def numbers() -> Numbers:
-    """Return the numbers of this machine. Raises OSError if they aren't known."""
+    """Return the numbers for this machine. Raises OSError for an unknown architecture."""
     machine = os.uname().machine
     if machine not in _KNOWN:
         raise OSError(errno.ENOSYS, f"no filter of system calls is known for {machine}")
@@ -123,17 +124,18 @@ def numbers() -> Numbers:
 
 
 def inside() -> bytes:
-    """Return the filter for a command in namespaces of its own: refused are only memory that no bound sees,
-    more namespaces, and files that would run as their owner.
+    """Return the filter for a command in its own namespaces.
+
+    It refuses calls in `absent`, further namespaces, and modes with set-user-ID or set-group-ID.
     """
     found = numbers()
     return _program(found, *_always(found))
 
 
 def alone(*, answered: bool) -> bytes:
-    """Return the filter for a command that only Landlock holds: no sockets, no other processes.
+    """Return the filter for a command that only Landlock confines. It also refuses sockets and other processes.
 
-    `answered`: it changes no file by its path but through the keeper.
+    With `answered`, the command can change a file by its path only through the keeper.
     """
     found = numbers()
     by_path = [_if(number, [_returned(_NOTIFY)]) for number in found.by_path]
@@ -148,7 +150,7 @@ def alone(*, answered: bool) -> bytes:
 
 
 def load(program: bytes, flags: int = 0) -> int:
-    """Put this process under a filter for good; the listener's descriptor if the flags ask for one."""
+    """Put this process under a filter, which can't be undone. Return the listener's descriptor if the flags ask."""
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(kept))
     return system.call(numbers().seccomp, _SET_MODE_FILTER, flags, header)
@@ -193,7 +195,7 @@ def _if(number: int, then: _Code) -> _Code:
 
 
 def _if_set(argument: int, then: _Code) -> _Code:
-    """Do this if a pointer isn't NULL, looking at both of its halves; then load the number again."""
+    """Run `then` if a pointer isn't NULL, by a test of both halves. Afterwards, load the call's number again."""
     low, high = _loaded(argument), (_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4)
     again = (_LOAD, 0, 0, _NUMBER)
     return [low, (_EQUAL, 0, 2, 0), high, (_EQUAL, len(then), 0, 0), *then, again]

@@ -1,19 +1,22 @@
-"""Runs one command within its bounds and leaves nothing of it behind: a program of its own, with nothing but Python.
+"""The keeper: runs one command within its bounds, and ends all of its processes.
 
     python -I -S .../confining/__main__.py PLAN_JSON -- PROGRAM ARG ...
 
-It is a separate program because limits must be set between fork and exec, which is safe only where there
-is one thread. All processes of the command are re-parented to the keeper (PR_SET_CHILD_SUBREAPER), also
-those that left the session, so that the keeper can find and kill them: when the command ends, when the keeper is
-told to stop (SIGTERM), when the service dies (PR_SET_PDEATHSIG), and when it uses more than its bounds. Told to stop,
-the keeper asks with SIGTERM first and kills after the plan's `grace_s`.
+The keeper is a separate program because limits must be set between fork and exec, which is safe only in a process
+with one thread. The kernel makes the keeper the parent of every orphaned process of the command, also in another
+session (PR_SET_CHILD_SUBREAPER). The keeper can therefore find all processes of the command. It kills them when the
+command ends and when the command exceeds its bounds. When the keeper gets SIGTERM or another signal to stop, it first
+sends them SIGTERM, and kills them after the plan's `grace_s`. When the service dies, the kernel sends the keeper such a
+signal (PR_SET_PDEATHSIG).
 
-The order in the child matters: the limits while they may still be set, the user, what the change of the user resets,
-the confinement, and last a filter of system calls, which would refuse what came before.
+The order of the steps in the child process matters. First come the limits, while the process may still set them.
+Then come the change of the user, the settings that this change resets, and the confinement. The filter of system calls
+comes last, because it would refuse the earlier steps.
 
-The service removes the plan's `scratch`. Told to stop, the keeper does: a service that was killed may have threads
-that still end, and looks alive until the last one has.
-Exit: the command's status, 128 + N after signal N as shells have it, 125 where the command was never started.
+The service removes the plan's folder `scratch`. If the keeper gets a signal to stop, it removes the folder too: the
+service may have been killed, and then it looks alive until its last thread has ended.
+
+The exit status is the command's own, 128 + N after signal N as in shells, or 125 if the command was never started.
 """
 
 from __future__ import annotations
@@ -39,30 +42,30 @@ if TYPE_CHECKING:
     from adapters.executors.confining.plan import Way
 
 NEVER_STARTED = 125
-#: The kinds of confinement; `none` is no module.
+#: The kinds of confinement, each a module. `none` has no module.
 WAYS = ("bubblewrap", "namespace", "landlock")
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
-#: Seconds between looks at what the command uses.
+#: Seconds between two checks of the command's use of resources.
 _LOOK_S = 0.2
-#: Programs that make the confinement: asked to end, they would kill what is in them.
+#: The names of processes that hold the confinement. After SIGTERM they would kill the command at once.
 _AROUND = frozenset({"bwrap", system.AROUND})
 
 
 def main(arguments: list[str]) -> int:
-    """Keep the command; the exit status."""
+    """Run the command to its end, and return the exit status."""
     plan, command = Plan.loaded(arguments[0]), arguments[2:]
     if plan.report is not None:
-        os.set_inheritable(plan.report, False)  # noqa: FBT003 - as the standard library has it
+        os.set_inheritable(plan.report, False)  # noqa: FBT003 - the standard library's signature
     status, stopped = _kept(plan, command)
     if plan.scratch and (stopped or os.getppid() != plan.parent):
-        import shutil  # noqa: PLC0415 - importing it takes long, and nearly no keeper needs it
+        import shutil  # noqa: PLC0415 - slow to import, and rarely needed
 
         shutil.rmtree(plan.scratch, ignore_errors=True)
     return status
 
 
 def _kept(plan: Plan, command: list[str]) -> tuple[int, bool]:
-    """The exit status, and whether the keeper was told to stop."""
+    """Run the command to its end. Return its exit status, and whether the keeper got a signal to stop."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     system.prctl(system.PDEATHSIG, signal.SIGTERM)
     system.prctl(system.SUBREAPER, 1)
@@ -82,13 +85,13 @@ def _kept(plan: Plan, command: list[str]) -> tuple[int, bool]:
 
 
 def _channel() -> tuple[socket.socket, socket.socket]:
-    import socket  # noqa: PLC0415 - only this needs it, and each command waits for it
+    import socket  # noqa: PLC0415 - rarely needed, and every command waits for the import
 
     return socket.socketpair()
 
 
 class _Keeping:
-    """The loop over what must be done for one command: signals, its calls that wait for an answer, its bounds."""
+    """The loop that serves one command: it handles signals, answers system calls, and checks bounds."""
 
     def __init__(self, plan: Plan, child: int) -> None:
         self.plan = plan
@@ -103,7 +106,10 @@ class _Keeping:
         self._answers: Answers | None = None
 
     def answer(self, channel: socket.socket) -> None:
-        """Answer the calls of the command, once its filter's listener came; it doesn't if the command can't start."""
+        """Receive the listener of the command's filter, and answer the system calls that arrive there.
+
+        No listener comes if the command couldn't start.
+        """
         import socket  # noqa: PLC0415 - as above
 
         from adapters.executors.confining.notifications import Answers  # noqa: PLC0415 - as above
@@ -115,7 +121,7 @@ class _Keeping:
             self._ready.register(listener, select.POLLIN)
 
     def until_over(self) -> int:
-        """The command's wait status, once nothing that it started is left."""
+        """Wait until none of the command's processes is left, and return the command's wait status."""
         while not self.alone or self.status is None:
             for descriptor, event in self._ready.poll(self._patience() * 1000):
                 if descriptor == self._signals:
@@ -138,17 +144,17 @@ class _Keeping:
             _signal_all(signal.SIGTERM)
 
     def _patience(self) -> float:
-        """Seconds to wait. While killing, short: what is killed may have forked just before."""
+        """Return the seconds to wait. While killing, the wait is short: a process may have forked just before."""
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
-        """Whether what is left goes: its time is up, or the command ended by itself."""
+        """Return whether the remaining processes must be killed: time is up, or the command ended by itself."""
         if self.kill_at is None:
             return self.status is not None and not self.alone
         return time.monotonic() >= self.kill_at
 
     def _bound(self) -> None:
-        """Kill a command that uses more than it may."""
+        """If the command exceeds a bound, begin to kill it, and report the bound's name to the service."""
         if self.kill_at is None and not self.alone and (exceeded := _exceeded(self.plan.bounds)):
             self.kill_at = time.monotonic()
             if self.plan.report is not None:
@@ -164,7 +170,10 @@ class _Keeping:
 
 
 def _signal_all(number: int) -> None:
-    """Signal every descendant. Processes around the command are only killed: SIGTERM to them kills the command."""
+    """Send a signal to every descendant.
+
+    Processes that hold the confinement get only SIGKILL, because after SIGTERM they would kill the command at once.
+    """
     for pid, name in _descendants():
         if number == signal.SIGKILL or name not in _AROUND:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -172,7 +181,7 @@ def _signal_all(number: int) -> None:
 
 
 def _descendants() -> list[tuple[int, str]]:
-    """The processes below this one, each with its name."""
+    """Return the descendants of this process: the id and the name of each."""
     below: dict[int, list[tuple[int, str]]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -186,7 +195,7 @@ def _descendants() -> list[tuple[int, str]]:
 
 
 def _exceeded(bounds: Bounds) -> str:
-    """The name of the bound that the command is over, or nothing."""
+    """Return the name of the bound that the command exceeds, or ''."""
     memory = processes = 0
     for pid, _ in _descendants():
         with contextlib.suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
@@ -202,28 +211,28 @@ def _exceeded(bounds: Bounds) -> str:
 
 
 def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> NoReturn:
-    """In the child: a session of its own, the limits, the confinement, and then the command in its place."""
+    """Turn this child process into the command: set session, limits, user and confinement, then execute the command."""
     try:
         os.setsid()
         _limit(plan)
         way = _way(plan)
         if plan.user is not None:
             _change_user(*plan.user)
-        system.prctl(system.PDEATHSIG, signal.SIGKILL)  # a change of the user takes it back
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these; programs count on them.
+        system.prctl(system.PDEATHSIG, signal.SIGKILL)  # again, because a change of the user clears it
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, but programs expect the default.
             signal.signal(number, signal.SIG_DFL)
         if way is not None:
             command = way.enter(plan, command, channel)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
         os.execv(command[0], command)  # noqa: S606  the command that was approved
-    except Exception as error:  # noqa: BLE001 - after any error nothing is run, and stderr names the error
+    except Exception as error:  # noqa: BLE001 - after any error the command doesn't run, and stderr names the error
         os.write(2, f"not started: {error}\n".encode())
     finally:
         os._exit(NEVER_STARTED)
 
 
 def _way(plan: Plan) -> Way | None:
-    """The kind of confinement; loaded before the user changes, who may not be able to read it."""
+    """Load the module of the confinement, or return None. This comes first: the new user may be unable to read it."""
     if plan.way not in WAYS:
         return None
     way: Way = importlib.import_module(f"adapters.executors.confining.{plan.way}")
@@ -231,7 +240,10 @@ def _way(plan: Plan) -> Way | None:
 
 
 def _limit(plan: Plan) -> None:
-    """Set the kernel's limits. A fork bomb is one command's: what the user runs already doesn't count."""
+    """Set the kernel's limits.
+
+    RLIMIT_NPROC counts all processes of a user. The number of those that already run is therefore added to the bound.
+    """
     bounds, user = plan.bounds, os.getuid() if plan.user is None else plan.user[0]
     wanted = {
         resource.RLIMIT_CORE: 0,
@@ -246,7 +258,7 @@ def _limit(plan: Plan) -> None:
 
 
 def _tasks(user: int) -> int:
-    """Count the user's processes and threads as the kernel does for RLIMIT_NPROC."""
+    """Count the user's processes and threads in the way that the kernel counts them for RLIMIT_NPROC."""
     count = 0
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -257,9 +269,9 @@ def _tasks(user: int) -> int:
 
 
 def _change_user(uid: int, gid: int) -> None:
-    """Become another user, of one group. The groups first: afterwards nobody may."""
+    """Become another user in one group. The groups come first, because the new user may not change them."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
-    # The files in /proc that describe a process are root's, until it is said that it may be looked at.
+    # After the change, the process's files in /proc belong to root until the process is marked as dumpable.
     system.prctl(system.DUMPABLE, 1)

@@ -1,4 +1,4 @@
-"""System calls that the standard library doesn't have. Each raises OSError if the kernel refuses."""
+"""System calls that the standard library doesn't have. Each raises OSError if the kernel refuses the call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import struct
 # linux/prctl.h
 PDEATHSIG, DUMPABLE, CAPBSET_DROP, SUBREAPER, NO_NEW_PRIVS, CAP_AMBIENT = 1, 4, 24, 36, 38, 47
 _CLEAR_ALL, _SET_NAME = 4, 15
-#: The name of a process that only stands around a command.
+#: The name of the helper processes of a confinement, which wait for the command to end.
 AROUND = "sayso-around"
 _SFD_CLOEXEC = os.O_CLOEXEC
 #: The size of a `struct signalfd_siginfo`, whose first field is the signal's number: signalfd(2).
@@ -21,47 +21,50 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(number: int, *arguments: object) -> int:
-    """Make a system call by its number. Integers are passed as longs, bytes as a pointer to them."""
+    """Make a system call by its number. An integer is passed as a long, and bytes as a pointer."""
     return checked(_libc.syscall(ctypes.c_long(number), *map(_passed, arguments)))
 
 
 def prctl(option: int, value: int) -> None:
-    """Change how the kernel treats this process; prctl in section 2 of the manual."""
+    """Change how the kernel treats this process. See the manual page of prctl, section 2."""
     checked(_libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
 
 
 def rename(name: str) -> None:
-    """Give this process a name that `/proc` shows; the kernel keeps 15 bytes of it."""
+    """Give this process a name that `/proc` shows. The kernel keeps the first 15 bytes."""
     checked(_libc.prctl(_SET_NAME, name.encode(), 0, 0, 0))
 
 
 def mount(source: str, target: str, kind: str | None, flags: int = 0, options: str | None = None) -> None:
-    """Attach a file system, or a part of a file system, at the target."""
+    """Mount a file system, or a part of a file system, at the target."""
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     checked(_libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]))
 
 
 def unmount(target: str, flags: int) -> None:
-    """Detach what is mounted at the target: umount2(2)."""
+    """Unmount the file system at the target: umount2(2)."""
     checked(_libc.umount2(os.fsencode(target), flags))
 
 
 def unshare(flags: int) -> None:
-    """Give this process new namespaces, by the flags of the unshare call."""
+    """Give this process the new namespaces that the flags name."""
     checked(_libc.unshare(flags))
 
 
 def signals(numbers: set[signal.Signals]) -> int:
-    """Return a descriptor that can be read once one of these signals came: signalfd(2). They must be blocked."""
+    """Return a descriptor that becomes readable when one of these signals comes: signalfd(2).
+
+    The caller must block the signals.
+    """
     mask = sum(1 << (number - 1) for number in numbers)
     return checked(_libc.signalfd(-1, struct.pack("Q120x", mask), _SFD_CLOEXEC))
 
 
 def no_privileges() -> None:
-    """Leave what is executed next no capability, and no way to gain one.
+    """Make sure that the next program has no capabilities and can't gain any.
 
-    Root's capabilities would reach around Landlock: CAP_PERFMON reads any environment. Other users may not drop them,
-    and have none after exec.
+    Root's capabilities could bypass Landlock: for example, CAP_PERFMON reads any process's environment. A user other
+    than root may not drop capabilities from the bounding set, but has none after exec.
     """
     with contextlib.suppress(PermissionError), open("/proc/sys/kernel/cap_last_cap", "rb") as last:
         for capability in range(int(last.read()) + 1):

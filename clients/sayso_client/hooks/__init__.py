@@ -1,9 +1,9 @@
-"""Hooks of coding agents: the host starts one for each tool call, and it answers with what people or the policy say.
+"""Hooks of coding agents: the host starts one for each tool call, and it answers with the decision on the call.
 
-Hosts run the tool when a hook fails in most ways: by a crash, an empty answer, garbage, or a time-out. So a hook
-answers with an explicit denial whenever anything is unclear, always before the host's own deadline, and the command
-that `installing.py` writes turns what is left (a missing program, a kill) into a block.
+Most hosts run the tool if a hook fails: by a crash, an empty answer, garbage, or a time-out. So a hook answers with an
+explicit denial if anything is unclear, always before the host's own deadline. The command that `installing.py` writes
+turns all other failures (a missing program, a kill) into a block.
 
-One file a host knows how that host asks and how it is answered. Like all that a hook imports, these files use the
-standard library alone and load in milliseconds.
+Each host has one file, which reads that host's events and writes its answers. Everything that a hook imports uses only
+the standard library and loads in milliseconds.
 """

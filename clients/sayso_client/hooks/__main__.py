@@ -1,8 +1,8 @@
 """`python -I -m sayso_client.hooks HOST ...`: the command that a host starts for each tool call.
 
-Where the service is comes from these arguments alone, never from the environment or the working folder. The answer is
-one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. Whatever keeps it from answering
-ends with the exit status 2 and a sentence on stderr, which hosts take for a block.
+The service's address comes only from these arguments, never from the environment or the working folder. The answer is
+one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If it can't answer, it ends with
+the exit status 2 and a sentence on stderr, which hosts take for a block.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--patien
 
 
 def main(arguments: list[str]) -> int:
-    """Answer the event on stdin; return the exit status."""
+    """Answer the event on stdin. Return the exit status."""
     from importlib import import_module
 
     from sayso_client.hooks.answering import Hook
@@ -49,18 +49,18 @@ def main(arguments: list[str]) -> int:
 
 
 def _reason(answer: object) -> str:
-    """Return the longest text of an answer: the reason of a denial."""
+    """Return the longest text of an answer. In a denial this is the reason."""
     if isinstance(answer, dict):
         return max((_reason(value) for value in answer.values()), key=len, default="")
     return answer if isinstance(answer, str) else ""
 
 
 def guarded() -> None:
-    """Run `main`, and end with a block if it raises. It leaves at once, so that nothing on the way out changes that."""
+    """Run `main`, and end with a block if it raises. It exits at once, so that nothing changes the exit status."""
     try:
         status = main(sys.argv[1:])
         sys.stderr.flush()
-    except BaseException as error:  # noqa: BLE001 - every other ending lets the tool run
+    except BaseException as error:  # noqa: BLE001 - with every other ending the host runs the tool
         status = _BLOCK
         os.write(2, f"The gate gave no answer ({type(error).__name__}). The tool must not run.\n".encode())
     os._exit(status)

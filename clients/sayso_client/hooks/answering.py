@@ -1,4 +1,4 @@
-"""One answer to a host: what people or the policy say of the call, and a denial in every other case."""
+"""Answers a host's question about one call: the decision of people or the policy, and a denial in every other case."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
     from sayso_client.hooks.asked import Asked
 
-#: The largest event that is read, in bytes: more than the 200,000 characters that a host was seen to pass on.
+#: The largest event that is read, in bytes. A host was seen to pass on 200,000 characters.
 _LONGEST_EVENT = 16 << 20
-#: One request waits so long, in seconds.
+#: One request waits for this many seconds.
 _WAIT_S = 30
-#: What is left of the patience when the wait ends: time to withdraw the call and to answer.
+#: The seconds that are kept, when the wait ends, to withdraw the call and to answer.
 _MARGIN_S = 5
-#: The shortest and the longest time that the service takes, in seconds.
+#: The shortest and the longest time to wait that the service accepts, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
-#: So many characters of a session tell it from others on a card.
+#: A card shows this many characters of a session, to distinguish it from others.
 _SHORT_SESSION = 8
 
 
 class Hook:
     """Answers one event of a host.
 
-    `connect` opens a connection to the service. `patience_s` is how long the answer may take; it lies below the host's
-    own deadline. With `defers`, a call that is still pending then is put off and not withdrawn, where the host can.
+    `connect` opens a connection to the service. `patience_s` is how long the answer may take; it must be shorter than
+    the host's own deadline. With `defers`, a call that is still pending then is deferred and not withdrawn, if the host
+    can do that.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Hook:
         self._defers = defers and hasattr(host, "deferred")
 
     def answer(self, raw: bytes) -> dict[str, Any]:
-        """Return the host's form of the answer. It raises nothing: whatever fails is a denial."""
+        """Return the answer in the host's form. It raises nothing: every failure is a denial."""
         event: Mapping[str, Any] = {}
         try:
             event = _event(raw)
@@ -58,7 +59,7 @@ class Hook:
             return self._denied(event, say("hook.odd", host=self._host.NAME, what=error))
         except ClientError as error:
             return self._denied(event, error.message)
-        except Exception as error:  # noqa: BLE001 - a crash of a hook lets the tool run
+        except Exception as error:  # noqa: BLE001 - if a hook crashes, the host runs the tool
             return self._denied(event, say("hook.failed", error=type(error).__name__))
 
     def _denied(self, event: Mapping[str, Any], why: str) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class Hook:
                 call = client.call("withdraw", target=call["ref"])["call"]
             if call["status"] not in {"allowed", "approved"}:
                 return self._denied(event, call["message"])
-            # The host runs the tool and reports nothing. The service hands the call over once.
+            # The host runs the tool and reports nothing. So the service releases the call, once.
             released = client.call("release", ref=call["ref"])["call"]
         if released["status"] != "released":
             return self._denied(event, released["message"])
@@ -120,7 +121,7 @@ def _event(raw: bytes) -> Mapping[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object with a name twice: readers differ in which of the two they take."""
+    """Refuse an object that has a name twice, because readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise NotUnderstoodError("a name twice")

@@ -1,4 +1,4 @@
-"""What a host asks: one tool call, in our words. A host's file makes it from what the host sends."""
+"""A host's question about one tool call, in one form for all hosts. Each host's file builds it from an event."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-#: All keys under which hosts name a tool. An event with two of them could mean either.
+#: All keys under which hosts name a tool. An event with two of them would be ambiguous.
 _NAMES = ("tool_name", "toolName", "toolCall", "tool")
 
 
 class NotUnderstoodError(Exception):
-    """The event isn't one that this host sends, so nobody can say what would run."""
+    """This host doesn't send such an event, so it isn't known what would run."""
 
 
 class Asked:
     """A tool call that a host is about to make.
 
-    `key` is the same whenever the host asks about this very call again, and empty if the host has no name for it.
-    `must_ask`: the host itself wants a person's answer.
+    `key` is the same whenever the host asks about this very call again, and empty if the host has no id for it.
+    `must_ask` says that the host itself wants a person's answer.
     """
 
     __slots__ = ("args", "cwd", "key", "must_ask", "session", "tool")
@@ -43,7 +43,7 @@ class Asked:
 
 
 def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text of the event. Raises NotUnderstoodError if there is none and no default."""
+    """Return a text of the event. Raises NotUnderstoodError if it is missing and there is no default."""
     found = event.get(name, default)
     if not isinstance(found, str) or (default is None and not found):
         raise NotUnderstoodError(name)
@@ -51,7 +51,7 @@ def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str
 
 
 def arguments(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the arguments of the tool. Raises NotUnderstoodError for anything but an object."""
+    """Return the arguments of the tool. Raises NotUnderstoodError if they aren't an object."""
     found = event.get(name)
     if not isinstance(found, dict):
         raise NotUnderstoodError(name)
@@ -59,6 +59,6 @@ def arguments(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def only(event: Mapping[str, Any], name: str) -> None:
-    """Raises NotUnderstoodError if the event names its tool under another key too."""
+    """Raise NotUnderstoodError if the event names its tool under another key too."""
     if [key for key in _NAMES if key in event] != [name]:
         raise NotUnderstoodError(name)

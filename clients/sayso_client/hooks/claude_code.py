@@ -1,7 +1,7 @@
 """Claude Code: the hooks PreToolUse and PermissionRequest (measured with 2.1.332).
 
-PreToolUse is asked about every tool call. Without an opinion of ours, Claude's own rules decide, and PermissionRequest
-is asked wherever Claude would ask its user.
+Claude calls PreToolUse for every tool call. If our hook gives no decision, Claude's own rules decide, and Claude calls
+PermissionRequest in place of asking its user.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's yes."""
+    """Return the answer after a person's approval."""
     return _answer(event, "allow", "")
 
 
@@ -50,12 +50,12 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer that leaves the call to Claude's own rules: the policy allows it."""
+    """Return the answer when the policy allows the call: Claude's own rules decide."""
     return _answer(event, "allow", "") if event.get("hook_event_name") == _PROMPT else {}
 
 
 def deferred() -> dict[str, Any]:
-    """Return the answer that ends a headless run; the hook is asked again when the session is resumed."""
+    """Return the answer that ends a headless run. The hook is called again when the session is resumed."""
     return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": "defer"}}
 
 

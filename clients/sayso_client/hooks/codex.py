@@ -1,7 +1,7 @@
 """Codex CLI: the hook PreToolUse (measured with 0.171.0).
 
-Codex shows the hook the command alone. What it types into a shell that is open already (`write_stdin`) reaches no hook,
-and neither does whether a command leaves Codex's sandbox.
+Codex shows the hook the command only. Input to a shell that is open already (`write_stdin`) reaches no hook. The hook
+also can't see whether a command leaves Codex's sandbox.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NAME = "codex"
 PROGRAM, TRIED = "codex", (0, 171, 0)
 FILE = ".codex/config.toml"
 MANAGED = None
-#: Codex skips a hook that its user hasn't trusted, without a word.
+#: Codex silently skips a hook that its user hasn't trusted.
 THEN = "hook.then.codex"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
 _BEFORE = "PreToolUse"
@@ -34,7 +34,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's yes."""
+    """Return the answer after a person's approval."""
     del event
     return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": "allow"}}
 
@@ -47,7 +47,7 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer that leaves the call to Codex's own rules: the policy allows it."""
+    """Return the answer when the policy allows the call: Codex's own rules decide."""
     del event
     return {}
 
@@ -67,7 +67,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without our hook: what lies between our two comments goes, and nothing else."""
+    """Return the settings without our hook: only the lines between our two comments are removed."""
     before, begun, rest = text.partition(_BEGIN)
     _, ended, after = rest.partition(_END)
     return before + after if begun and ended else text

@@ -1,7 +1,8 @@
 """GitHub Copilot CLI: the hook preToolUse (measured with 1.0.102).
 
-A preToolUse hook that answers `allow` skips the hook permissionRequest. So the installer adds a permissionRequest hook
-that always denies: without an allow of ours, nothing that needs a permission runs. We therefore always give an opinion.
+If a preToolUse hook answers `allow`, Copilot skips the hook permissionRequest. So the installer adds a
+permissionRequest hook that always denies: without our `allow`, nothing that needs a permission runs. Therefore this
+hook always answers `allow` or `deny`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ THEN = None
 def asked(event: Mapping[str, Any]) -> Asked:
     """Return the call that an event is about. Raises NotUnderstoodError for any other event.
 
-    Copilot has no id for a call, so one that is asked twice is two calls.
+    Copilot gives a call no id, so asking about the same call twice makes two calls.
     """
     only(event, "toolName")
     tool, args = text(event, "toolName"), arguments(event, "toolArgs")
@@ -31,7 +32,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's yes."""
+    """Return the answer after a person's approval."""
     del event
     return {"permissionDecision": "allow"}
 
@@ -42,12 +43,12 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {"permissionDecision": "deny", "permissionDecisionReason": why}
 
 
-#: The policy's allow is answered like a person's: without it the second hook would deny the call.
+#: The policy's allow gets the same answer as a person's, because otherwise the second hook would deny the call.
 unjudged = allowed
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our hook, and the one behind it that denies whatever ours doesn't allow."""
+    """Return the settings with our hook, and with a second hook that denies every call that ours doesn't allow."""
     from sayso_client.hooks.installing import MARK, as_json, entries, from_json
 
     document = {"version": 1, **from_json(text)}
@@ -58,7 +59,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without our hooks. A file that held nothing else is left empty of hooks."""
+    """Return the settings without our hooks. If the file held nothing else, it stays, with no hooks in it."""
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)

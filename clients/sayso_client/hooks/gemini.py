@@ -1,4 +1,4 @@
-"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). An allow doesn't lift Gemini's own rules."""
+"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). Our allow doesn't override Gemini's own rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEFORE = "BeforeTool"
 def asked(event: Mapping[str, Any]) -> Asked:
     """Return the call that an event is about. Raises NotUnderstoodError for any other event.
 
-    Gemini has no id for a call, so one that is asked twice is two calls.
+    Gemini gives a call no id, so asking about the same call twice makes two calls.
     """
     if event.get("hook_event_name") != _BEFORE:
         raise NotUnderstoodError("hook_event_name")
@@ -30,7 +30,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's yes."""
+    """Return the answer after a person's approval."""
     del event
     return {"decision": "allow"}
 
@@ -42,7 +42,7 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer that leaves the call to Gemini's own rules: the policy allows it."""
+    """Return the answer when the policy allows the call: Gemini's own rules decide."""
     del event
     return {}
 
@@ -50,7 +50,7 @@ def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
 def put(text: str, command: str, wait_s: int) -> str:
     """Return the settings with our hook, whose limit is in milliseconds.
 
-    A project could switch a hook off by its name, so ours has one that nobody can guess.
+    A project could switch a hook off by its name, so ours gets a name that nobody can guess.
     """
     from secrets import token_hex
 

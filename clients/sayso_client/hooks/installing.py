@@ -1,7 +1,7 @@
-"""`sayso-hooks`: writes the hook into a host's settings, takes it out again, and checks what is there.
+"""`sayso-hooks`: installs the hook in a host's settings, removes it, and checks an installed hook.
 
-Nothing else in the settings is touched, and a backup (mode 0600) lies beside them before anything is written. The
-installed command names an absolute Python, runs it isolated (`-I`), and turns every failure of it into a block.
+It changes nothing else in the settings, and writes a backup (mode 0600) beside them before anything else. The installed
+command names an absolute Python, runs it isolated (`-I`), and turns every failure of it into a block.
 """
 
 from __future__ import annotations
@@ -24,51 +24,51 @@ from sayso_client.errors import ClientError
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.wording import say
 
-#: What each installed command holds, and nothing else does.
+#: The text that marks our commands: every installed command contains it, and nothing else does.
 MARK = "sayso_client.hooks"
-#: The hook answers so long before `timeout` stops it, and `timeout` so long before the host would, in seconds.
+#: Seconds between the hook's own answer and its stop by `timeout`, and between that and the host's deadline.
 _MARGIN_S = 5
 DEFAULT_WAIT_S, _SHORTEST_WAIT_S = 600, 30
 
 
 class Host(Protocol):
-    """What a host's file holds beside the translation of its events."""
+    """The parts of a host's file, besides the translation of its events."""
 
-    #: The program, and the least version that was tried.
+    #: The program, and the lowest version that was tried.
     PROGRAM: str
     TRIED: tuple[int, ...]
-    #: The user's own settings, below the home folder, and those that only root can write, if there are such.
+    #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
     FILE: str
     MANAGED: str | None
-    #: What the user still has to do, as a key of the catalogue, if anything.
+    #: The key of a sentence about what the user must still do, or None.
     THEN: str | None
 
     def put(self, text: str, command: str, wait_s: int) -> str:
-        """Return the settings with our hook in them. Raises ValueError for settings that can't be read."""
+        """Return the settings with our hook. Raises ValueError if the settings can't be read."""
 
     def take(self, text: str) -> str:
         """Return the settings without our hook."""
 
 
 class Pluggable(Host, Protocol):
-    """A host that has no hooks but plugins: its settings name a file of ours that lies beside them."""
+    """A host that has plugins instead of hooks: its settings name a file of ours that lies beside them."""
 
-    #: The plugin's name. It holds MARK.
+    #: The plugin's file name. It contains MARK.
     BESIDE: str
 
     def beside(self, command: str, wait_s: int) -> str:
-        """Return the plugin."""
+        """Return the content of the plugin."""
 
     def restored(self, text: str, before: str) -> str:
-        """Return the settings with what `put` changed beside the plugin as it was before."""
+        """Return the settings with the other changes of `put` undone, as they were in `before`."""
 
     def guarded(self, text: str) -> bool:
-        """Whether the settings keep tools from running where the plugin doesn't load."""
+        """Return whether the settings keep tools from running if the plugin doesn't load."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """Where the service is: a socket and its user id, or an address with files for the token and its authority."""
+    """The address of the service: a socket and its user id, or a URL with files for the token and its authority."""
 
     socket: str | None = None
     uid: int | None = None
@@ -92,7 +92,7 @@ class Service:
 class SettingsChange:
     """A change of one file. `before` is None for a new file, `after` is None for a file that is deleted.
 
-    `first` is the change of another file that comes before this one.
+    `first` is the change of another file that must come before this one.
     """
 
     file: Path
@@ -101,16 +101,16 @@ class SettingsChange:
     first: SettingsChange | None = None
 
     def diff(self) -> str:
-        """Return the change as a unified diff, empty if there is none."""
+        """Return the change as a unified diff, '' for no change."""
         old, new = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
         own = "".join(difflib.unified_diff(old, new, str(self.file), str(self.file)))
         return (self.first.diff() if self.first else "") + own
 
     def write(self) -> Path | None:
-        """Write each file whole or not at all; return where a new backup of this one lies. Raises OSError.
+        """Write each file completely or not at all. Return the path of a new backup, or None. Raises OSError.
 
-        The backup is of the file without our hook, so installing again keeps the first one. A file outside the user's
-        home is for other users to read: the host runs as one of them.
+        The backup contains the file without our hook, so a second installation keeps the first backup. A file outside
+        the user's home gets read permission for other users, because the host runs as one of them.
         """
         if self.first:
             self.first.write()
@@ -129,9 +129,9 @@ class SettingsChange:
 
 
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
-    """Return the shell line that a host is to run for each tool call.
+    """Return the shell line that a host runs for each tool call.
 
-    It passes on one JSON object from a hook that ended well and in time; everything else is a block with a reason.
+    It passes one JSON object on, from a hook that ended well and in time. Every other end is a block with a reason.
     """
     hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
     line = shlex.join(hook + ["--defer"] * defer)
@@ -143,12 +143,12 @@ def command(host: str, service: Service, wait_s: int, *, defer: bool = False, py
 
 
 def module(host: str) -> Host:
-    """Return the file of a host."""
+    """Return the module of a host."""
     return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
 
 
 def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
-    """Return the change that installs the hook. Raises ClientError for settings that can't be read."""
+    """Return the change that installs the hook. Raises ClientError if the settings can't be read."""
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     try:
         told = plugin.as_uri() if plugin else line
@@ -160,9 +160,9 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
 
 
 def unplanned(host: str, file: Path) -> SettingsChange:
-    """Return the change that takes the hook out again. Raises ClientError for settings that can't be read.
+    """Return the change that removes the hook. Raises ClientError if the settings can't be read.
 
-    If nothing else changed since the installation, the file becomes what it was to the letter.
+    If nothing else has changed since the installation, the file gets exactly its former text.
     """
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     try:
@@ -174,12 +174,12 @@ def unplanned(host: str, file: Path) -> SettingsChange:
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
     settings = SettingsChange(file, before, after)
-    # The settings never name a plugin that isn't there.
+    # The settings come first, so that they never name a plugin that doesn't exist.
     return SettingsChange(plugin, _read(plugin), None, settings) if plugin else settings
 
 
 def _plugin(host: str, file: Path) -> Path | None:
-    """Return where the plugin lies, for a host that has plugins."""
+    """Return the path of the plugin, or None for a host without plugins."""
     name = getattr(module(host), "BESIDE", None)
     return file.with_name(name) if name else None
 
@@ -189,7 +189,7 @@ def _backup(file: Path) -> Path:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts are the same JSON document."""
+    """Return whether two texts are the same JSON document."""
     try:
         return bool(json.loads(one) == json.loads(other))
     except ValueError:
@@ -197,7 +197,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def check_version(host: str) -> str | None:
-    """Return what is wrong with the host's version, or None. It must be at least the one that was tried."""
+    """Return what is wrong with the host's version, or None. It must be at least the version that was tried."""
     known = module(host)
     program = shutil.which(known.PROGRAM)
     if program is None:
@@ -217,7 +217,7 @@ def check_version(host: str) -> str | None:
 
 
 def checked(host: str, file: Path) -> list[tuple[str, str]]:
-    """Return what an installed hook is worth: (`green`, `yellow` or `red`, a sentence) each."""
+    """Check an installed hook. Return pairs of `green`, `yellow` or `red` and a sentence."""
     text, plugin = _read(file) or "", _plugin(host, file)
     named = [line for line in _strings(text) if MARK in line]
     lines = sorted({line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else set(named))
@@ -236,7 +236,7 @@ def checked(host: str, file: Path) -> list[tuple[str, str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Install, remove or check a hook, as `sayso-hooks --help` says; return the exit status."""
+    """Install, remove or check a hook, as `sayso-hooks --help` says. Return the exit status."""
     options = _parser().parse_args(arguments)
     known = module(options.host)
     file = Path(options.file or known.FILE)
@@ -310,7 +310,7 @@ def _service(options: argparse.Namespace) -> Service:
 
 
 def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
-    """Show the change, ask on a terminal, and write it; return the exit status."""
+    """Show the change, ask on a terminal, and write it. Return the exit status."""
     diff = change.diff()
     if not diff:
         print(say("hook.unchanged", file=change.file))
@@ -329,7 +329,7 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 
 
 def _tried(line: str) -> tuple[str, str]:
-    """Run an installed command with an event that no host sends: a sound one denies it."""
+    """Run an installed command with an event that no host sends. A working hook denies it."""
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
             line, shell=True, input="{}", capture_output=True, text=True, timeout=60, check=False
@@ -341,7 +341,7 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a JSON document; of another document, its lines."""
+    """Return all texts of a JSON document. For another document, return the commands of our lines."""
     try:
         left, found = [json.loads(text)], []
     except ValueError:
@@ -364,7 +364,7 @@ def _read(file: Path) -> str | None:
 
 
 def _put(file: Path, text: str, mode: int) -> None:
-    """Write a file under another name, then give it its own: a crash leaves the old one, and a link stays one."""
+    """Write a file under another name, then rename it. A crash leaves the old file, and a link stays a link."""
     file = file.resolve()
     new = file.with_name(f"{file.name}.new-sayso")
     new.unlink(missing_ok=True)
@@ -382,7 +382,7 @@ def _wrong(sentence: str, /, **facts: object) -> ClientError:
 
 
 def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
-    """Return the groups of hooks of one event of a JSON document, which may be changed. Makes them where none are."""
+    """Return the groups of hooks of one event of a JSON document, for changes. Add the list if it is missing."""
     hooks = document.setdefault("hooks", {})
     groups: list[dict[str, Any]] = hooks.setdefault(event, [])
     if not isinstance(groups, list):
@@ -391,7 +391,7 @@ def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
 
 
 def without_hooks(text: str) -> str:
-    """Return settings in JSON without our hooks, to the letter the same text if they hold none.
+    """Return settings in JSON without our hooks. If they contain none, return exactly the same text.
 
     Raises ValueError or TypeError for a text that isn't a JSON object.
     """
@@ -401,7 +401,7 @@ def without_hooks(text: str) -> str:
 
 
 def _without_ours(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a JSON document of hooks without our commands, and without what only held them."""
+    """Return a JSON document of hooks without our commands, and without groups and lists that held only these."""
     hooks = document.get("hooks", {})
     kept = {event: left for event, groups in hooks.items() if (left := _without(groups)) or not _has_ours(groups)}
     rest = {key: value for key, value in document.items() if key != "hooks"}
@@ -426,12 +426,12 @@ def _has_ours(value: Any) -> bool:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """Return the document as hosts write it."""
+    """Return the document in the format that hosts write."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Return the document of a text; an empty one has none. Raises ValueError or TypeError if it isn't an object."""
+    """Return the JSON object of a text; an empty text gives an empty one. Raises ValueError or TypeError."""
     document = json.loads(text) if text.strip() else {}
     if not isinstance(document, dict):
         raise TypeError("it isn't a JSON object")

@@ -1,8 +1,8 @@
-"""OpenCode: a plugin starts this for each `tool.execute.before`, and throws unless the answer is a yes.
+"""OpenCode: a plugin starts this hook for each `tool.execute.before`, and throws unless the call is approved.
 
 The plugin (`opencode.js`) sends `{"tool", "sessionID", "callID", "args", "directory"}` (measured with 1.18.33).
-OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to ask, and the plugin
-answers that question for the calls that it has approved: without the plugin nobody does.
+OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to ask, and the plugin answers
+that question for the calls that were approved. Without the plugin nothing answers it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's yes, or where the policy allows the call."""
+    """Return the answer after a person's approval, or if the policy allows the call."""
     del event
     return {"decision": "allow"}
 
@@ -71,7 +71,7 @@ def take(text: str) -> str:
 
 
 def restored(text: str, before: str) -> str:
-    """Return the settings with the `permission` that they had before, unless it was changed since."""
+    """Return the settings with their former `permission`, unless it was changed since the installation."""
     from sayso_client.hooks.installing import as_json, from_json
 
     document, old = from_json(text), from_json(before)
@@ -97,7 +97,7 @@ def beside(command: str, wait_s: int) -> str:
 
 
 def guarded(text: str) -> bool:
-    """Whether the settings hold what keeps tools from running where the plugin doesn't load."""
+    """Return whether the settings keep tools from running if the plugin doesn't load."""
     from sayso_client.hooks.installing import from_json
 
     found = from_json(text).get("permission")
@@ -105,7 +105,7 @@ def guarded(text: str) -> bool:
 
 
 def _asking(permission: Any) -> Any:
-    """Return a `permission` in which everything asks but what was denied; the last pattern that matches counts."""
+    """Return a `permission` in which everything asks, except what was denied. The last matching pattern counts."""
     if isinstance(permission, dict):
         found = {name: _asking(rule) for name, rule in permission.items()}
         return found if "*" in found else {"*": _ASK, **found}

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: macOS: the option of a Unix socket that tells who is at the other end (sys/un.h), and where the uid lies in it.
+#: macOS: the option of a Unix socket that names the peer (sys/un.h), and the struct that contains its uid.
 _SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED = 0, 1, struct.Struct("2I16s")
 _CREDENTIALS = struct.Struct("3i")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -22,7 +22,7 @@ _TIMEOUT_S = 45
 
 
 def connector(options: dict[str, str]) -> Callable[[], Client]:
-    """Return what opens a connection. Raises KeyError or ValueError for options that name no service."""
+    """Return a function that opens a connection. Raises KeyError or ValueError if the options name no service."""
     if "url" in options:
         return _remote(options["url"], options["token_file"], options.get("ca_file"))
     path, uid = options["socket"], int(options["uid"])
@@ -40,7 +40,7 @@ def connector(options: dict[str, str]) -> Callable[[], Client]:
 
 
 def _check_uid(connected: socket.socket, uid: int) -> None:
-    """Refuse a service of another user: whoever answers could say yes to everything. Raises ClientError."""
+    """Refuse a service of another user, because it could approve everything. Raises ClientError."""
     if sys.platform == "darwin":
         found = _XUCRED.unpack(connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED.size))[1]
     else:

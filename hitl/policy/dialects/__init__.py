@@ -1,4 +1,4 @@
-"""The forms in which policies are written: ours, and one file for each other system, named for it."""
+"""The dialects of policy documents: Sayso's own, and one module for each other system, with that system's name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hitl.policy.text import ParsedDocument
 
 
 def check(parsed: ParsedDocument, name: str) -> Checked:
-    """Check a parsed document by itself; its ``preset`` is only named (``compose`` puts the two together).
+    """Check a parsed document without its presets, which ``compose`` adds.
 
     Raises:
-        PolicyInvalid: with every problem found.
+        PolicyInvalid: the document must not be used; lists every problem found.
     """
     if not isinstance(parsed.value, dict):
         raise PolicyInvalid(name, [Problem(1, "", "is not an object (a mapping of keys)")])

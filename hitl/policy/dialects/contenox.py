@@ -1,7 +1,7 @@
-"""contenox: a JSON document without ``version``. Judged as it is, or written as a document of ours.
+"""Reads contenox: a JSON document without ``version``. It is judged directly, or translated to ``version: 1``.
 
-Unknown keys, odd timeouts and rules that never fire are warnings here, and texts are compared as texts. ``null`` counts
-as an absent value.
+Unknown keys, odd timeouts and rules that never fire are only warnings here. Values are compared by their text. ``null``
+counts as an absent value.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.text import join
 
 if TYPE_CHECKING:
-    from hitl.policy.dialects.importing import Translation
+    from hitl.policy.dialects.translation import Translation
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys of ours that would tighten the policy, so that reading the document without them would weaken it.
+#: Keys of ``version: 1`` that tighten a policy. A document with one is refused, because it would be weaker without it.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # of its lists of models
+_MAX_NAMES, _MAX_NAME = 256, 512  # entries of its lists of models, and characters of an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:
@@ -38,7 +38,7 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does, where that is safe."""
+    """Reads a document as contenox does, if that is safe."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -65,15 +65,15 @@ class Reader(ours.Reader):
         )
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """It loads what we would refuse."""
+        """Add a warning instead of a problem: contenox loads such a document."""
         self.warn(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
-        """Keys that begin with two slashes are comments."""
+        """Check the keys, except keys that begin with two slashes, which are comments."""
         super().keys({key: entry for key, entry in value.items() if not key.startswith("//")}, path, known)
 
     def folded(self, value: Mapping[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """The value, with its known keys in lower case: contenox takes them in any."""
+        """Return the value with its known keys in lower case, because contenox accepts them in any case."""
         found: dict[str, Any] = {}
         for key, entry in value.items():
             name = key.lower() if key.lower() in known else key
@@ -83,11 +83,11 @@ class Reader(ours.Reader):
         return found
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """The entries of a list."""
+        """Read the entries of a list; ``null`` is an empty list."""
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """A rule. Keys of ours are unknown here; the two flags must be such in any case."""
+        """Read a rule. Other keys of ``version: 1`` are unknown here, but two of its flags must be true or false."""
         value = self.folded(value, path, _RULE_KEYS)
         self.keys(value, path, _RULE_KEYS)
         action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
@@ -109,14 +109,14 @@ class Reader(ours.Reader):
         }
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Silence approves nothing, whatever the document says."""
+        """Read ``approve`` as ``deny``, with a warning: a call that nobody answers is never approved."""
         if value == "approve":
             self.warn(path, "'approve' is read as 'deny': silence is never an approval")
         elif value not in ("", None):
             super().on_timeout(value, path)
 
     def seconds(self, value: Any, path: str, low: int = MIN_TIMEOUT_S, high: int = MAX_TIMEOUT_S) -> int | None:
-        """A whole number of seconds, brought within bounds; 0 and -1 are no deadline there."""
+        """Read a whole number of seconds and bring it within the bounds. 0 and -1 mean no deadline in contenox."""
         if value in (0, -1) and type(value) is int:
             self.warn(path, f"{value} meant no deadline; read as {high} s (7 days)")
             return high
@@ -129,7 +129,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """One name, or a pattern; empty: any."""
+        """Read one name or pattern. The result is empty if any name matches."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -138,7 +138,7 @@ class Reader(ours.Reader):
         return super().names(value, path)
 
     def name(self, value: Any, path: str) -> None:
-        """It compares names letter by letter."""
+        """Check a name, with a warning for a pattern, because contenox compares names letter by letter."""
         if not isinstance(value, str):
             super().name(value, path)
             return
@@ -147,26 +147,26 @@ class Reader(ours.Reader):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Conditions that must all hold. An empty list is none."""
+        """Read conditions that must all hold. An empty list means no conditions."""
         return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
-        """A condition; there are no groups of them."""
+        """Read a condition. contenox has no groups of conditions."""
         if isinstance(value, dict):
             return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """A key that says nothing is let pass."""
+        """Accept a key that has no effect."""
 
     def role(self, key: str, path: str) -> None:
-        """There are no roles."""
+        """Accept any key: contenox has no roles."""
 
     def whole_names(self, value: Any, path: str) -> None:
-        """A pattern among names is let pass."""
+        """Accept a pattern among the names of a set."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """What the operator compares with, as contenox reads it where it has the operator."""
+        """Read the value of a condition, as contenox does if it has the operator."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")
@@ -176,7 +176,7 @@ class Reader(ours.Reader):
         return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
 
     def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
-        """A block beside the rules: checked as contenox checks it, and not enforced here."""
+        """Check a block beside the rules as contenox does. It is not enforced here."""
         if value is None:
             return
         self.warn(path, "is checked, but not enforced here")
@@ -204,7 +204,7 @@ def _are_names(value: Any) -> bool:
     return named and len(value) <= _MAX_NAMES and all(len(one) <= _MAX_NAME for one in value)
 
 
-#: The blocks beside the rules: what each key takes, in words and as a check.
+#: The blocks beside the rules: for each key the values that it takes, in words and as a check.
 _NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
 _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "maxTurns": _count(1),
@@ -224,7 +224,7 @@ _ATTENTION: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def translated(writer: Translation, checked: Checked) -> dict[str, Any]:
-    """The document of ours with the same rules, as far as each means something."""
+    """Return a ``version: 1`` document with the same rules, without the rules that can never apply."""
     for warning in checked.warnings:
         writer.differ(warning.path.lstrip("/") or "document", warning.message)
     return {
@@ -273,12 +273,12 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
 
 
 def _first(content: Mapping[str, Any], name: str) -> Any:
-    """The entry of that name as `Reader.folded` reads it: the first of several spellings. None if there is none."""
+    """Return the entry of that name as `folded` does, the first of several spellings; None for an absent entry."""
     return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 
 def _texts_of(value: str) -> list[Any]:
-    """A text, and the number or truth value that it is the text of."""
+    """Return a text, together with the number, true or false that it spells, if any."""
     word = {"true": True, "false": False}.get(value)
     number = values.number(value) if re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", value) else None
     if word is not None:

@@ -1,4 +1,4 @@
-"""harombe: the ``security: hitl:`` section of its configuration (rules, policies for levels), or its rules alone."""
+"""Reads harombe: the ``security: hitl:`` section of its configuration (rules, policies for levels), or its rules."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Translation, is_seconds
+from hitl.policy.dialects.translation import Translation, is_seconds
 from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-_TIMEOUT_S: Final = 60  # where neither rule, level nor section says
+_TIMEOUT_S: Final = 60  # harombe's timeout if neither rule, level nor section sets one
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
@@ -24,7 +24,7 @@ _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """What ``policies`` says of a risk level."""
+    """The settings of one risk level under ``policies``."""
 
     asks: bool | None = None
     timeout_s: int | None = None
@@ -32,7 +32,7 @@ class _Level:
 
 
 def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
-    """The document that asks about what the rules ask about, and about tools without a rule."""
+    """Return the document that asks as the rules do, and about every tool without a rule."""
     section, path = _section(writer, parsed.value, "")
     rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
     if not isinstance(rules, list):
@@ -56,7 +56,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
-    """The section about approvals, wherever in the configuration it is; what is beside it is named."""
+    """Return the section about approvals, which may be at several places. Settings beside it are listed as left out."""
     if isinstance(value, list):
         return {"rules": value}, path
     if not isinstance(value, dict):
@@ -77,7 +77,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """What becomes of the keys beside the rules; the timeout of calls for which nothing else says one."""
+    """Read the keys beside the rules and list their differences. Return the default timeout in seconds."""
     _switch(
         writer,
         section,
@@ -179,7 +179,7 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-#: Each key of a rule: what it may be, and how that is said.
+#: For each key of a rule, a check of its value, and the values that it takes in words.
 _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
     "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
@@ -222,7 +222,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Whether a rule asks: as it says, else as its level says, and always where the risk is high."""
+    """Whether a rule asks: as it says, or else as its level says. It always asks if its level does, or at high risk."""
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
         writer.differ(where, f"runs without a question, and policies.{rule['risk']} asks; here it is asked about")
@@ -257,7 +257,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
-    """Whether each part of a rule is what it must be; what isn't is refused, by its name."""
+    """Whether each part of a rule has a valid value. Each invalid part is refused by its name."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))
@@ -275,7 +275,7 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A rule that is being translated: where it is, and whether it asks (or lets pass)."""
+    """The rule that is being translated: its place, and whether it asks (or allows)."""
 
     writer: Translation
     path: str
@@ -313,7 +313,7 @@ def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
 
 
 def _wrong_value(condition: dict[str, Any]) -> str | None:
-    """What is wrong with the value of a condition, if something is."""
+    """Return the fault in the value of a condition, or None."""
     members = condition.get("in", [None])
     if not isinstance(members, list) or not members:
         return "'in' takes a list with at least one entry"
@@ -332,7 +332,7 @@ def _wrong_value(condition: dict[str, Any]) -> str | None:
 
 
 def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
-    """Equality as Python has it: 1 and true are the same."""
+    """Return a condition for equality as in Python, where 1 equals true."""
     found: list[Any] = []
     for one in wanted:
         found.append(one)
@@ -357,7 +357,10 @@ def _is_path(pattern: str, key: str) -> bool:
 
 
 def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
-    """A pattern that was tried at the start of the text only: found anywhere where that asks about more."""
+    """Translate a pattern, which harombe tries only at the start of the text.
+
+    In a rule that asks, it is searched anywhere in the text, so that the rule asks about more calls.
+    """
     negative = _LOOKAHEAD.fullmatch(pattern)
     op = "path_matches" if _is_path(pattern, key) else "matches"
     if negative is not None:

@@ -1,25 +1,26 @@
-"""Documents of other systems, as ``version: 1`` documents with the same verdicts, and where they differ on purpose.
+"""Translates documents of other systems into ``version: 1`` documents, and lists where the verdicts differ on purpose.
 
     harombe        a configuration with ``security: hitl:`` (rules, policies for risk levels, timeouts), or its rules
     contenox       an envelope: {"default_action", "rules": [{"tools", "tool", "when", "action", ...}]}
     laravel-hitl   the configuration of laravel-ai-guardrails (``hitl``, ``tool_authorization``, ``modes``), or a set of
                    destructive tools: {"destructive": [...], "match": "exact" | "substring"}
 
-A difference only ever makes a call more likely to be asked about or denied. Every setting of the document is either
-translated or named among the differences; a setting without a safe meaning is refused.
+A difference can only make a verdict stricter. Every setting of the document is either translated or named among the
+differences. A setting without a safe meaning is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from hitl.policy import text
 from hitl.policy.dialects import check, contenox
+from hitl.policy.dialects.translation import Translation
 from hitl.policy.document import All, AnyOf, Checked, Rule
 from hitl.policy.lint import covered, impossible
-from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, PolicyInvalid, Problem
+from hitl.policy.model import PolicyInvalid, Problem
 from hitl.records import replace
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
@@ -27,60 +28,26 @@ ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A document of ours and each place where it decides differently from the original, in words."""
+    """A translated document, and a sentence for each place where it decides differently from the original."""
 
     document: dict[str, Any]
     differences: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The document as YAML, the differences as comments above it."""
+        """The document as YAML, with the differences as comments above it."""
         import yaml  # noqa: PLC0415 - only for writing
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-@dataclass(slots=True)
-class Translation:
-    """Collects the differences and the problems of a document that is being translated."""
-
-    parsed: text.ParsedDocument
-    differences: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def differ(self, where: str, what: str) -> None:
-        """Name a place where the translation decides differently, or a setting that it doesn't carry."""
-        self.differences.append(f"{where}: {what}")
-
-    def refuse(self, path: str, what: str) -> None:
-        """Name something without a safe meaning here."""
-        self.problems.append(Problem(self.parsed.line(path), path, what))
-
-    def timeout(self, where: str, seconds: int) -> int:
-        """A timeout within the bounds of ours; said where that changes it."""
-        if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
-            return seconds
-        bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
-        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
-        return bounded
-
-    def left_out(self, where: str, value: Any, why: str) -> None:
-        """Name a setting, with all keys inside it, that the translation doesn't carry."""
-        inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
-        self.differ(where, f"left out{inside}: {why}")
-
-
-def is_seconds(value: Any) -> bool:
-    """Whether a value is a whole number, as timeouts are."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
     """Translate another system's document.
 
     Raises:
-        PolicyInvalid: it is not well formed, holds something without a safe meaning here, or the format is not known.
+        PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
+            unknown.
     """
     formats = get_args(ForeignFormat)
     if format not in formats:
@@ -112,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Leave out the rules that our documents refuse because they can never fire."""
+    """Leave out rules that can never fire, because a ``version: 1`` document with such a rule is refused."""
     checked = _checked(document)
     if "rules" not in document:
         return document
@@ -129,9 +96,11 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
 
 
 def _doubting(rules: Sequence[Rule]) -> set[str]:
-    """The rules that a weaker one covers by its conditions, and that stay for calls whose arguments can't tell those.
+    """Return the paths of deny and ask rules that an earlier allow rule with conditions covers.
 
-    In a group of its own each condition says the same, and isn't that of the weaker rule.
+    They count as rules that never fire, but they are needed: if the call leaves the conditions in doubt, the allow is
+    skipped, and the deny or ask still applies. The caller puts each of their conditions into an ``any`` group of its
+    own. The meaning stays the same, but the condition differs from that of the allow, so the rule isn't covered.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

@@ -1,17 +1,17 @@
-"""laravel-ai-guardrails: its whole configuration, the keys of it with dots, or a set of destructive tools alone."""
+"""Reads laravel-ai-guardrails: its whole configuration, its keys with dots, or only a set of destructive tools."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Translation
+from hitl.policy.dialects.translation import Translation
 
-#: What the package's own configuration lists where a host's names no tools.
+#: The tools in the package's own configuration. They apply if the host's configuration names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Sections that guard something else than tool calls.
+#: Sections about other things than tool calls, each with the reason why it is left out.
 _ELSEWHERE: Final = {
     "tool_firewall": "Sayso changes no arguments; deny or ask about owner keys by rules of your own",
     "input_screen": "prompts are not screened here",
@@ -33,7 +33,7 @@ _ELSEWHERE: Final = {
 
 
 def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
-    """The document that asks about the destructive tools."""
+    """Return the document that asks about the destructive tools."""
     value = parsed.value if isinstance(parsed.value, dict) else {"destructive": parsed.value}
     value = _nested(writer, value)
     if "destructive" in value or not value:
@@ -56,7 +56,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
-    """The configuration without what it is wrapped in, and keys with dots as the sections that they stand for."""
+    """Return the configuration without its wrappers, with keys that have dots turned into sections."""
     for wrapper in ("ai-guardrails", "settings"):
         inner = value.get(wrapper)
         if len(value) == 1 and isinstance(inner, dict) and "store" not in inner:
@@ -91,7 +91,7 @@ def _are_names(value: Any) -> bool:
 
 
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
-    """The switches that leave tools ungated there: here the document asks, and the settings say otherwise."""
+    """List the switches that let tools run unasked there: here the document asks, and sayso.toml has the switches."""
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
         if switch not in (True, 1, "true", "1"):
@@ -129,7 +129,7 @@ def _authorization(writer: Translation, section: dict[str, Any]) -> None:
 
 
 def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
-    """The names of the set, and what becomes of the keys beside it."""
+    """Return the names of the destructive tools, and list the differences for the keys beside them."""
     for key in hitl:
         if key not in _HITL:
             writer.refuse(f"/hitl/{key}", f"{key!r} is not known")

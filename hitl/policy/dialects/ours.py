@@ -1,6 +1,6 @@
-"""``version: 1``: strict, so that whatever would not mean what it says is refused.
+"""The dialect ``version: 1``. It is strict: it refuses any entry that would not do what it says.
 
-The tables below are the grammar: a document is read by them, and its JSON Schema (2020-12) is made from them.
+The tables below are the grammar. A document is read by them, and the JSON Schema (2020-12) is made from them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CONDITION_KEYS = ("key", "op", "value", "match")
 
 
 class Reader(Notes):
-    """Reads rules and their conditions."""
+    """Reads a document: its settings, rules and conditions."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -68,7 +68,7 @@ class Reader(Notes):
         )
 
     def version(self, value: Mapping[str, Any]) -> None:
-        """Refuse a document that says another version, or none."""
+        """Refuse a document with another version or without a version."""
         version = value.get("version")
         if type(version) is not int or version != OURS:
             missing = "version" not in value
@@ -76,7 +76,7 @@ class Reader(Notes):
             self.refuse("" if missing else "/version", said, "write 'version: 1'")
 
     def presets(self, value: Any, path: str) -> None:
-        """The presets that a document starts from must be known; a list has no name twice."""
+        """Refuse unknown presets, and a list that names a preset twice."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out")
@@ -88,7 +88,7 @@ class Reader(Notes):
     # --- rules
 
     def rules(self, value: Any, path: str, read: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[Rule, ...]:
-        """The rules of one list; ``read`` tells what the keys of a rule come to, by the names of its fields."""
+        """Read the rules of one list. ``read`` turns the keys of a rule into the fields of a Rule."""
         found: list[Rule] = []
         names = set()
         for at, entry in enumerate(self.items(value, path)):
@@ -105,29 +105,29 @@ class Reader(Notes):
         return tuple(found)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """A rule that allows, asks or denies."""
+        """Read a rule that allows, asks or denies."""
         found = self.record(value, path, RULE, ("action",))
         found.pop("on_timeout", None)
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """A rule of ``forbid``."""
+        """Read a rule of ``forbid``."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """A rule of ``risk_rules``."""
+        """Read a rule of ``risk_rules``."""
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """What comes of silence is always a no."""
+        """Refuse every value except ``deny``: a call that nobody answers is never approved."""
         if value != "deny":
             said = f"{value!r} is not possible: silence is never an approval"
             self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """The patterns of a name; empty: any."""
+        """Read a name or a list of names. The result is empty if any name matches."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out to match every name")
@@ -146,14 +146,14 @@ class Reader(Notes):
             self.possible(value, path)
 
     def possible(self, value: str, path: str) -> None:
-        """Note a name that no tool can have."""
+        """Check that a tool can have this name. If not, it is a problem, or a warning in a lenient dialect."""
         try:
             check_name(value)
         except BadName as error:
             self.strictly(path, f"the name {value!r} {error}", error.suggestion)
 
     def kinds(self, value: Any, path: str) -> tuple[str, ...]:
-        """The kinds of tools that a rule is for."""
+        """Read the kinds of tools that a rule is for."""
         found = value if isinstance(value, list) else [value]
         if not found:
             self.refuse(path, "is an empty list", "leave it out to match every kind")
@@ -162,13 +162,13 @@ class Reader(Notes):
     # --- conditions
 
     def whens(self, value: Any, path: str) -> All:
-        """Conditions that must all hold."""
+        """Read conditions that must all hold."""
         if not value and isinstance(value, list):
             self.refuse(path, "is an empty list", "leave it out to match every call")
         return All(tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path))))
 
     def when(self, value: Any, path: str) -> When:
-        """A condition, or a group of conditions."""
+        """Read a condition, or a group of conditions."""
         if not isinstance(value, dict):
             self.refuse(path, "takes a condition: key, op and value")
             return All(())
@@ -184,14 +184,14 @@ class Reader(Notes):
         return self.condition(value, path)
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """The conditions of a group."""
+        """Read the conditions of a group."""
         found = self.items(value, path)
         if not found and isinstance(value, list):
             self.refuse(path, "is an empty list")
         return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(found))
 
     def condition(self, value: dict[str, Any], path: str) -> When:
-        """One condition: an operator with the key and the value that it takes."""
+        """Read one condition: an operator with its key and its value."""
         self.keys(value, path, CONDITION_KEYS)
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
@@ -208,7 +208,7 @@ class Reader(Notes):
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
-        """The argument that a condition looks at; empty if its operator looks at none."""
+        """Read the key of a condition. It is empty if the operator takes no key."""
         where, key = join(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")
@@ -227,7 +227,7 @@ class Reader(Notes):
         return key
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Note a key that says nothing."""
+        """Refuse a key that has no effect."""
         self.refuse(path, f"{op} looks at the tool's name and takes no key")
 
     def role(self, key: str, path: str) -> None:
@@ -237,14 +237,14 @@ class Reader(Notes):
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """What the operator compares with; None if there is nothing that it can use."""
+        """Read the value of a condition; None if the operator can't use it."""
         if "value" not in value and operator.valued:
             self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
             return None
         return self.checked(value.get("value"), path, op, operator, operator.check)
 
     def checked(self, given: Any, path: str, op: str, operator: Operator, check: Callable[[Any], Any]) -> Any:
-        """What a check of the operator's makes of a value."""
+        """Return the value after the operator's check; None, with a problem, if the check refuses it."""
         try:
             found = check(given)
         except BadValue as error:
@@ -255,7 +255,7 @@ class Reader(Notes):
         return found
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Names of a set are compared whole, so that a pattern among them matches no tool."""
+        """Refuse a pattern among the names of a set: they are compared as whole names, so it would match no tool."""
         for one in value if isinstance(value, list) else str(value or "").split(","):
             if isinstance(one, str) and is_pattern(one):
                 said = f"the name {one!r} is a pattern, and names of a set are compared whole"
@@ -339,7 +339,7 @@ def _condition(name: str, operator: Operator) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of documents. It says what one may look like; ``load`` also refuses what can never fire."""
+    """Return the JSON Schema of documents. It describes their form; ``load`` also refuses rules that can never fire."""
     parts = some(_WHEN)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-"""The operators of conditions: what their values may be, and how they judge a call. One module for each family."""
+"""The operators of conditions: the values that they take, and how they judge a call. Each family has a module."""
 
 from collections.abc import Mapping
 

@@ -1,8 +1,9 @@
-"""What all operators share: the use that a condition is compiled for, and how a judge of one value meets an argument.
+"""The base of all operators: the use that a condition is compiled for, and the judging of an argument by its values.
 
-Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``logic``). It is
-compiled for one of two uses. To *tighten* (deny, approve, raise a risk), any reading of the argument that fits is
-enough. To *loosen* (allow, lower a risk), every reading must fit. ``not`` swaps the two.
+Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
+function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
+reading of the argument that fits is enough. A condition *loosens* if its rule allows or lowers a risk: then every
+reading must fit. ``not`` swaps the two uses.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
 MAX_PATH = 4096
-_LONG = 256  # characters that cost as much as one more judgement
+_LONG = 256  # so many characters of a text cost as much as one more judgement
 
 
 class BadValue(ValueError):
-    """A condition's value that the operator cannot use; the message says what it takes."""
+    """A condition's value that the operator can't use. The message names the values that it takes."""
 
 
 # --- compiling
@@ -32,9 +33,10 @@ Judge = Callable[[Any], int]
 
 @dataclass(frozen=True, slots=True)
 class ConditionUse:
-    """What a condition is compiled for.
+    """The use that a condition is compiled for.
 
-    ``negated``: it is under a ``not``. ``textual``: compare text forms, as contenox does. ``rating``: it sets a risk.
+    ``loosen``: the condition loosens, else it tightens. ``negated``: it is under a ``not``. ``textual``: it compares
+    text forms, as contenox does. ``rating``: its rule sets a risk.
     """
 
     loosen: bool
@@ -43,26 +45,26 @@ class ConditionUse:
     rating: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """The use of what a ``not`` holds."""
+        """Return the use of a condition inside a ``not`` of this use."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
-        """What an absent argument answers.
+        """The answer if the argument is absent.
 
-        A deny or an ask can't be told then: the tool may read it from another argument, or assume a value. An allow
-        doesn't fire, also not through a ``not``.
+        A deny or an ask is UNSURE, because the tool may read the value from another argument, or have a default. An
+        allow doesn't hold, not even through a ``not``.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
     def other(self, key: str) -> int:
-        """What a value answers that is of another kind than the condition compares with."""
+        """The answer for a value of a type that the condition can't compare."""
         return NO if self.loosen or key == ANYWHERE else UNSURE
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A checked condition: ``value`` is what the operator's ``check`` made of the document's."""
+    """A checked condition. ``value`` is the document's value after the operator's ``check``."""
 
     key: str
     op: str
@@ -71,7 +73,7 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Apply a judge of single values to an argument: each element of a list, everything in an object."""
+    """Return a test that applies a judge to an argument: to each element of a list, and to all inside an object."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)
@@ -89,13 +91,13 @@ def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Tes
 
 
 def affords(scope: CallScope, value: Any, cost: int) -> bool:
-    """Pay for one judgement; False once the call has cost too much."""
+    """Charge a call for one judgement. Return False once the call has used up its budget."""
     scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
     return scope.work >= 0
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """What a value answers that may hold others: each element of a list, and everything inside an object."""
+    """Judge a value that may hold other values: each element of a list, and everything inside an object."""
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
@@ -114,7 +116,10 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """One YES is enough to tighten, one NO to not loosen. What is too much to look at can't be told."""
+    """Join the answers for several values: one YES is enough to tighten, every value must be YES to loosen.
+
+    UNSURE if there are more values than the call's budget allows.
+    """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
     for item in items:
@@ -129,7 +134,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """As ``over_values``, for judges that look at the call as well. ``cost``: of one judgement."""
+    """As ``over_values``, for judges that also look at the call. ``cost`` is the price of one judgement."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -150,14 +155,14 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """A judge of texts: for any other kind of value that it doesn't find, it can't be told."""
+    """Extend a judge of texts: if it answers NO for a value of another type, the answer may become UNSURE."""
     other = use.other(key)
     if other == NO:
         return judge
     return lambda value: judge(value) if type(value) is str else max(judge(value), other)
 
 
-#: JSON Schemas of values.
+#: JSON Schemas for the values of conditions.
 TEXT: Mapping[str, Any] = grammar.TEXT.schema
 TEXTS: Mapping[str, Any] = grammar.one_or_some(TEXT)
 FLAG: Mapping[str, Any] = {"enum": [True, False, "true", "false"]}
@@ -166,21 +171,21 @@ SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator: what a condition with it is written as, and how that compiles."""
+    """An operator: how its conditions are written, and how they are compiled."""
 
-    #: What the value of a document comes to. Raises BadValue.
+    #: Turns the value in the document into the condition's value. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: What the value may be, in words and as JSON Schema.
+    #: The values that it takes, in words and as JSON Schema.
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: Whether it looks at an argument; whether that must be one by name.
+    #: Whether the condition has a key; whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: Whether it needs a value; whether its names may be parts of names (``match``).
+    #: Whether the condition needs a value; whether its names may match parts of names (``match``).
     valued: bool = True
     matches: bool = False
-    #: The check in the dialect of contenox, for the operators that it has.
+    #: The check in the contenox dialect; None if contenox doesn't have the operator.
     contenox_check: Callable[[Any], Any] | None = None
 
 
@@ -188,10 +193,10 @@ class Operator:
 
 
 def entries(value: Any) -> tuple[str, ...]:
-    """A list written as a list of texts or as one text with commas.
+    """Read a list that is written as a list of texts, or as one text with commas.
 
     Raises:
-        BadValue: nothing in it, or entries of another type.
+        BadValue: the list is empty, or has entries of another type.
     """
     if isinstance(value, str):
         found = split(value)
@@ -205,26 +210,26 @@ def entries(value: Any) -> tuple[str, ...]:
 
 
 def split(value: str) -> tuple[str, ...]:
-    """The parts of a text with commas, without empty ones."""
+    """Split a text at commas, without empty parts."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def a_text(value: Any) -> str:
-    """The value. Raises BadValue if it is no text."""
+    """Return the value. Raises BadValue if it isn't a text."""
     if not isinstance(value, str):
         raise BadValue("takes a text")
     return value
 
 
 def scalar(value: Any) -> Any:
-    """The value. Raises BadValue if it is a list or an object."""
+    """Return the value. Raises BadValue if it is a list or an object."""
     if isinstance(value, list | dict):
         raise BadValue("takes a text, number, true, false or null")
     return value
 
 
 def flag(value: Any) -> bool:
-    """The truth value, which may also be written as a text. Raises BadValue if it is neither."""
+    """Return true or false, which may also be written as a text. Raises BadValue for any other value."""
     if isinstance(value, bool):
         return value
     if value in ("true", "false"):

@@ -1,4 +1,4 @@
-"""What a command runs and does: the operators whose names begin with ``command_``, and ``no_command_substitution``."""
+"""The operators that test the programs and effects of a command: ``command_...`` and ``no_command_substitution``."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hitl.policy.operators.base import (
 )
 from hitl.policy.operators.scope import CallScope, plain_words
 from hitl.policy.shell import ShellReading, read_line
-from hitl.policy.shell.effects import EFFECTS
+from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def programs(value: Any) -> tuple[str, ...]:
-    """A list of programs, each of which some command could match.
+    """Read a list of programs.
 
     Raises:
-        BadValue: an entry that could match nothing; the message says what to write instead.
+        BadValue: no command could match an entry; the message gives a correction.
     """
     found = entries(value)
     for entry in found:
@@ -45,7 +45,7 @@ def _nothing(value: Any) -> bool:
 
 
 def contenox_entries(value: Any) -> tuple[str, ...]:
-    """The entries of a text with commas, as contenox reads it. Raises BadValue if it is no text."""
+    """Read the entries of a text with commas, as contenox does. Raises BadValue if the value isn't a text."""
     return split(a_text(value))
 
 
@@ -63,12 +63,12 @@ def _build_programs(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
-    """Conditions of contenox need the argument that they name, even where a command could be read from another."""
+    """Whether a contenox condition lacks the argument that it names: it doesn't look for a command in another one."""
     return use.textual and condition.key not in scope.args
 
 
 def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> ShellReading | None:
-    """What the command comes to; None if the call has none."""
+    """Return the reading of the command, or None if the call has no command."""
     if _lacks(scope, condition, use):
         return None
     value = scope.args.get(condition.key)
@@ -78,7 +78,7 @@ def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> Shell
 
 
 def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
-    """To loosen, a line with any doubt cannot be told."""
+    """Return the answer; for a condition that loosens, UNSURE if there is any doubt about the line."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 
@@ -116,7 +116,11 @@ def _effect_names(value: Any) -> frozenset[str]:
 
 
 def _build_effects(condition: Condition, use: ConditionUse) -> Test:
-    """To loosen, a line has these effects at most, and each of its paths may be used so; to tighten, one of them."""
+    """Compile ``command_effects``.
+
+    A condition that tightens holds if the line has one of the effects. A condition that loosens holds if the line has
+    no other effects, no programs beyond those that its effects were read from, and the policy allows each of its paths.
+    """
     wanted: frozenset[str] = condition.value
 
     def test(scope: CallScope) -> int:

@@ -1,4 +1,4 @@
-"""Whether an argument is there, and which value it has: ``exists``, ``eq``, ``ne``, ``in``."""
+"""The operators that test whether an argument is present, and its value: ``exists``, ``eq``, ``ne``, ``in``."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ Comparison = Callable[[Any], int | None]
 
 
 def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
-    """Whether a value is the wanted one; None where it is of another kind, so that it can't be told."""
+    """Return a comparison with the wanted value. It gives None for a value of a type that can't be compared."""
     shown = values.text(wanted)
-    alike = UNSURE if use.loosen else YES  # the same in another spelling
+    alike = UNSURE if use.loosen else YES  # the answer for the same value in another spelling
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
     of_kind = _KINDS[type(wanted)]
@@ -87,17 +87,16 @@ def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
     return NO
 
 
-#: How each type of a document's values is compared with a call's values of other types.
+#: For each type of a wanted value, the comparison with values of other types.
 _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
     int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
 }  # fmt: skip
 
 
 def folded(text: str, most: int = MAX_PATH) -> str:
-    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters.
+    """Return a text without differences that readers overlook: outer blanks, case, and other forms of the same letters.
 
-    Texts beyond ASCII that are longer than ``most`` keep their letters: they can't come to a text of the length that is
-    looked for.
+    A non-ASCII text longer than ``most`` keeps its letters, because it can't fold to a text as short as the wanted one.
     """
     if text.isascii():
         return text.strip().lower()
@@ -106,12 +105,15 @@ def folded(text: str, most: int = MAX_PATH) -> str:
 
 
 def longest_alike(texts: Iterable[str]) -> int:
-    """How long a text may be that folds to one of these: other forms of a letter take a few characters."""
+    """Return the greatest length of a text that can fold to one of these texts.
+
+    One letter may be written with a few characters, such as a base letter and its marks.
+    """
     return 8 * max(map(len, texts), default=0) + 64
 
 
 def _build_eq(condition: Condition, use: ConditionUse) -> Test:
-    if use.textual:  # of contenox, whose absent arguments equal nothing
+    if use.textual:  # contenox: an absent argument equals nothing
         use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 
@@ -147,7 +149,7 @@ def _build_in(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
-    """Whether a value is one of these texts, by looking it up: the same answers as comparing with each."""
+    """Return a judge that looks a value up in a set of texts. It answers as a comparison with each text would."""
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
     numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)

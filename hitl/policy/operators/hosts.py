@@ -1,4 +1,4 @@
-"""Where a URL leads: ``host``, ``host_class``, ``url_scheme``, ``url_port``."""
+"""The operators that test the target of a URL: ``host``, ``host_class``, ``url_scheme``, ``url_port``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from hitl.policy.operators.base import (
 from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-MAX_URL = 16_384  # longer URLs are taken by some clients, and decoding them takes too long
-_NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
-_URL_COST = 20  # of one judgement, beside an equality
+MAX_URL = 16_384  # some clients accept longer URLs, but it takes too long to decode them
+_NO_HOST = frozenset({"mailto", "tel"})  # they hold addresses of people, and nothing is fetched from a host
+_URL_COST = 20  # the price of one judgement; an equality costs 1
 
 
 def _hosts(value: Any) -> hosts.HostList:
@@ -97,7 +97,10 @@ def _build_host(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
-    """The addresses of the URL's host at the moment of the call; None if they cannot be told, () if not asked."""
+    """Return the addresses of the URL's host at the time of the call.
+
+    None if the resolver can't give them; () if there is no resolver, no host, or the host is an address.
+    """
     resolver = scope.surroundings.resolver
     if resolver is None or url.host is None or url.address is not None:
         return ()

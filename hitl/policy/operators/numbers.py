@@ -1,4 +1,4 @@
-"""How large a number is, or how long a text, list or object: ``lt``, ``le``, ``gt``, ``ge``, ``size``."""
+"""The operators that bound a number (``lt``, ``le``, ``gt``, ``ge``), or the length of a value (``size``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
-_NUMBER_COST = 2  # of one judgement, beside an equality
+_NUMBER_COST = 2  # the price of one judgement; an equality costs 1
 
 
 def _decimal(value: Any) -> int | Decimal:
@@ -22,7 +22,7 @@ def _decimal(value: Any) -> int | Decimal:
     if found is None:
         raise BadValue("takes a number")
     whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
-    return int(found) if whole else found  # compares faster
+    return int(found) if whole else found  # an int compares faster
 
 
 _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {

@@ -1,4 +1,4 @@
-"""Which files a path may mean: ``glob``, ``path_matches``, ``open_tree``."""
+"""The operators that test the files that a path may mean: ``glob``, ``path_matches``, ``open_tree``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # of one judgement, beside an equality
+_HINTED_COST, _PATH_COST = 2, 40  # the price of one judgement; an equality costs 1
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:
@@ -50,7 +50,7 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """The compiled glob; None for one that contenox loads and never matches, which here cannot tell."""
+    """Compile a glob of contenox. None for a glob that contenox loads but never matches: here it answers UNSURE."""
     pattern = a_text(value)
     try:
         expand_braces(pattern)
@@ -100,7 +100,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                     return other
                 value = values.text(value)
             text: str = value
-            if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
+            if len(text) > MAX_PATH:  # too long for a path; if the key is any value, it isn't a path
                 return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):
@@ -120,7 +120,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
-    """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
+    """Test one absolute glob against a path with one reading by a single match: nearly every call is like this."""
     both = only.sources[0] == only.sources[1]
 
     def test(scope: CallScope) -> int:
@@ -143,7 +143,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """A quick test for texts of any kind: could one of the globs cover this? None if they have no literal part."""
+    """Return a quick test whether one of the globs could cover a text; None if a glob has no literal part."""
     return _hints(tuple(globs))
 
 
@@ -172,7 +172,7 @@ _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
 
 
 def _literal(alternative: str) -> str:
-    """A text that every path covered by a glob holds: the longest literal part of its last named component."""
+    """Return a text that every path covered by the glob holds: the longest literal of its last named component."""
     for component in reversed(alternative.split("/")):
         parts = re.split(r"\\.|\[(?:\\.|[^\]])*\]|\*|\?", component)
         longest = max(parts, key=len)
@@ -182,7 +182,10 @@ def _literal(alternative: str) -> str:
 
 
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
-    """Whether nothing is closed in the folders that a tool shows the files of; of other tools it always holds."""
+    """Test that the policy allows the reading of every file in the folders that a tool shows.
+
+    It always holds for a tool that doesn't show the files of whole folders.
+    """
     wanted: bool = condition.value
 
     def test(scope: CallScope) -> int:

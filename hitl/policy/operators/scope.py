@@ -1,4 +1,4 @@
-"""One call while it is judged: its arguments, its command, and what may be asked beside the call itself."""
+"""One call while it is judged: its arguments, its command, and the ports that its conditions may ask."""
 
 from __future__ import annotations
 
@@ -18,27 +18,30 @@ from hitl.policy.tables.tools import Shape, is_server, shape
 from hitl.policy.three_valued import UNSURE
 from hitl.policy.vouching import Vouching
 
-ANYWHERE: Final = "*"  # the key that stands for every value at any depth
-ROLE: Final = "@"  # a key that begins so stands for each argument in a role: @reads, @writes, @command, ...
-#: What judging one call may cost, in judgements of one short value; past it the rest can't be told, so the call asks.
+ANYWHERE: Final = "*"  # the key for every value at any depth
+ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
+#: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: Words of a list, and characters of a text, that are taken for a command's words: more than a reading takes.
+#: The most words of a list, and characters of a text, that are taken as a command: more than a reading looks at.
 MAX_TOKENS: Final = 8_192
-#: The tool whose arguments a caller's own command line stands for.
+#: The group and tool whose shape is used for a command line that the caller runs itself.
 _SHELL: Final = ("", "bash")
 
 
 def shape_of(call: PolicyCall) -> Shape | None:
-    """What the tables know of the call's tool. What a caller starts itself is a command, whatever it calls the tool."""
+    """Return the shape of the call's tool from the tables, or None.
+
+    If the caller runs a command itself, the shape is a command's, no matter which tool name the caller gives.
+    """
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Whether the tool may be something else than the tables say of its name, so that no rule by kind may allow it.
+    """Whether the tool may do something else than the tables list for its name. Then no rule by kind may allow it.
 
-    Either it has the name of a reader, and its own MCP hints say that it changes something; a hint counts only if it is
-    given. Or another program serves it under the name of a coding agent's tool: an MCP server's `Read` reads what that
-    server likes. The tools of an MCP server that the tables know are meant by the name of their group.
+    There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
+    something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:
+    the server may do anything under that name. The second case excludes servers that the tables know by their group.
     """
     hints, known = call.annotations, shape_of(call)
     if call.foreign and known is not None and not is_server(call.tools):
@@ -50,7 +53,7 @@ def disputed(call: PolicyCall) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What may be asked beside the call itself: the file system, host names, and what its command's paths come to.
+    """The ports that conditions may ask: the file system, host names, and the judge of a command's paths.
 
     Without ``paths``, paths are judged by their text alone.
     """
@@ -61,7 +64,7 @@ class Surroundings:
 
 
 class CallScope:
-    """One call while it is judged: its arguments, and the readings that several conditions share."""
+    """One call while it is judged: its arguments, and results that several conditions share."""
 
     _leaves: Sequence[Any] | None = None
     _path_scope: PathScope | None = None
@@ -77,13 +80,16 @@ class CallScope:
 
     @property
     def shape(self) -> Shape | None:
-        """What the tables know of the call's tool."""
+        """The shape of the call's tool from the tables, or None."""
         if isinstance(self._shape, bool):
             self._shape = shape_of(self.call)
         return self._shape
 
     def role(self, name: str) -> list[Any]:
-        """The values of the arguments in a role; the working folder where a tool that lists is told no path."""
+        """Return the values of the arguments in a role.
+
+        For a tool that lists or searches and gets no path, the role ``reads`` has the working folder.
+        """
         known = self.shape
         if known is None:
             return []
@@ -91,7 +97,7 @@ class CallScope:
         return found or (["."] if name == "reads" and known.kind in _LISTING else [])
 
     def effects(self, key: str) -> Effects | str | None:
-        """What a command argument does, or why that can't be told; None if there is no such argument."""
+        """Return the effects of a command argument, or a text with the reason why they are unknown; None if absent."""
         if self._effects is None:
             self._effects = {}
         if key not in self._effects:
@@ -99,30 +105,30 @@ class CallScope:
         return self._effects[key]
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """Whether every file below some folders may be read now; their text alone closes nothing."""
+        """YES if the policy allows the reading of every file that is now below the folders, else NO or UNSURE."""
         vouching = self.surroundings.vouching
         return UNSURE if vouching is None else vouching(self.call).open_trees(folders)
 
     def vouched(self, found: Effects) -> int:
-        """Whether every path that a command uses may be used so."""
+        """YES if the policy allows every use of a path by a command, else NO or UNSURE."""
         vouching = self.surroundings.vouching
         return UNSURE if vouching is None else vouching(self.call).holds(found)
 
     def leaves(self) -> Sequence[Any]:
-        """Every scalar in the arguments, with ``values.CUT`` as the last where there are more than can be paid for."""
+        """Return every scalar in the arguments. If there are more than the budget, ``values.CUT`` is the last item."""
         if self._leaves is None:
             self._leaves = list(values.leaves(self.args, most=MAX_WORK))
         return self._leaves
 
     @property
     def paths(self) -> PathScope:
-        """Where the call's paths are judged."""
+        """The working folder and the file system with which the call's paths are judged."""
         if self._path_scope is None:
             self._path_scope = PathScope(self.call.cwd, self.surroundings.paths)
         return self._path_scope
 
     def shell(self, key: str) -> ShellReading | None:
-        """The reading of a command argument; None if there is no such argument."""
+        """Return the reading of a command argument, or None if there is no such argument."""
         readings = self._readings
         if readings is None:
             readings = self._readings = {}
@@ -132,18 +138,21 @@ class CallScope:
         return found
 
     def named(self, key: str) -> str:
-        """The argument that a key names: of ``@command``, the one that this tool's command is in."""
+        """Return the argument that a key names. For ``@command``, it is the argument that holds this tool's command."""
         if key != f"{ROLE}command" or self.shape is None:
             return key
         return next((name for name in self.shape.command if name in self.args), key)
 
     def shell_programs(self, key: str) -> tuple[str, ...]:
-        """The programs that the other reading of the same command finds: it looks for more than it understands."""
+        """Return the programs that the reading for rules that tighten finds in a command; ``?`` for an unknown one.
+
+        This reading also finds programs in lines that it doesn't understand.
+        """
         found = self.shell(key)
         return ("?",) if found is None or found.hidden else found.programs()
 
     def programs(self) -> tuple[str, ...]:
-        """The programs of every command that was read."""
+        """Return the programs of every command that was read for this call."""
         readings = self._readings
         if readings is None:
             return ()
@@ -152,7 +161,7 @@ class CallScope:
 
 
 def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
-    """The value that holds a command, and the arguments that a call gives beside it in ``args``."""
+    """Return the value that holds a command, and the words that the call has beside it in ``args``."""
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
     return values.lookup(args, values.pointer(key)), []
@@ -164,12 +173,12 @@ _NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
-    """What a call's command does, or why that can't be told; None if it has none."""
+    """Return the effects of a call's command, or a text with the reason why they are unknown; None if it has none."""
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
 def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
-    """The effects of a command that is a line or a list of words on its own."""
+    """Return the effects of a command that is one line, or one list of words; a text says why they are unknown."""
     name = scope.named(key)
     command = values.lookup(scope.args, values.pointer(name))
     if command is values.MISSING:
@@ -205,7 +214,7 @@ def _read_command(args: Mapping[str, Any], key: str) -> ShellReading | None:
 
 
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
-    """A program and its arguments given apart: as started without a shell, and as a shell would read them."""
+    """Read a program whose arguments are in ``args``: as started without a shell, and also as a shell would read it."""
     whole = " ".join((line, *extra))
     if _shell_mode(args):
         return read_line(whole)
@@ -216,7 +225,7 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
 
 
 def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
-    """The words of a command that is plainly a program with arguments; None with shell syntax or a shell asked for."""
+    """Return the words of a command that is only a program with arguments; None if it has shell syntax or a shell."""
     command, extra = _command_of(args, key)
     if _shell_mode(args) or (isinstance(command, str | list | tuple) and len(command) > MAX_TOKENS):
         return None
@@ -226,7 +235,7 @@ def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
 
 
 def _tokens(value: Any) -> list[str]:
-    """The words of an argument list; of a very long one the first, which are more than a reading takes."""
+    """Return the words of an argument list; of a very long list only the first words, more than a reading looks at."""
     if value is None or isinstance(value, Mapping):
         return [] if value is None else [values.text(str(value))]
     if isinstance(value, list | tuple):

@@ -1,8 +1,9 @@
-"""What a text holds: ``matches``, a regular expression in RE2 syntax.
+"""The operator that tests a text: ``matches``, a regular expression in RE2 syntax.
 
-What a pattern can't match without is looked for first: a plain search is many times quicker than a call of RE2. Only
-patterns are read for it that are a plain sequence: no alternatives, groups, sets, flags or repeated literals. Of such a
-sequence every run of literals stands in whatever it matches. Escapes are those of the RE2 syntax page.
+Before a call of RE2, the text is searched for a literal that every match must hold, because a plain search is many
+times faster. The literal is only known for a pattern that is a plain sequence: no alternatives, groups, sets, flags or
+repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes are those of the RE2
+syntax page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hitl.policy.operators.base import TEXT, BadValue, Condition, ConditionUse, 
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
-_PATTERN_COST = 2  # of one judgement, beside an equality
+_PATTERN_COST = 2  # the price of one judgement; an equality costs 1
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"
@@ -26,7 +27,7 @@ _part = re.compile(rf"({_VARYING})|({_LITERAL})").findall
 
 
 def pattern(value: Any) -> Any:
-    """The compiled regular expression. Raises BadValue if RE2 takes none of that form."""
+    """Return the compiled regular expression. Raises BadValue if RE2 doesn't accept it."""
     if not isinstance(value, str) or not value:
         raise BadValue("takes a regular expression (RE2 syntax)")
     try:
@@ -60,7 +61,10 @@ def _build_matches(condition: Condition, use: ConditionUse) -> Test:
 
 
 def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
-    """A search for several RE2 patterns at once: the places of those found. Faster than one search, also for one."""
+    """Return a search for several RE2 patterns at once, which gives the places of the patterns that it finds.
+
+    It is faster than an ordinary RE2 search, even for a single pattern.
+    """
     import re2  # noqa: PLC0415 - a native library, loaded with the first pattern
 
     options = re2.Options()
@@ -75,7 +79,7 @@ def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
 
 
 def required(pattern: str) -> str:
-    """A text that everything the pattern matches holds; empty if none is plain to see."""
+    """Return a text that every match of the pattern holds; empty if the pattern isn't a plain sequence."""
     if _sequence(pattern) is None:
         return ""
     runs = "".join("\0" if varying else literal[-1] for varying, literal in _part(pattern)).split("\0")
@@ -83,9 +87,10 @@ def required(pattern: str) -> str:
 
 
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
-    """A search without which none of the patterns is found; None if it would not be sure, or not be quick.
+    """Return a search for literals, at least one of which is in every text that a pattern matches.
 
-    Many texts are quick to search for only if they begin alike: then ``re`` looks for that beginning first.
+    None if a pattern has no required text, or if the search would be slow. A search for many texts is fast only if they
+    begin alike, because ``re`` then looks for that beginning first.
     """
     wanted = {required(pattern) for pattern in patterns}
     if "" in wanted or (len(wanted) > _MAX_LITERALS and not commonprefix(list(wanted))):
@@ -94,7 +99,7 @@ def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text has an encoding in UTF-8, which RE2 needs: it holds no lone surrogate."""
+    """Whether a text can be encoded as UTF-8, which RE2 needs: it holds no lone surrogate."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 

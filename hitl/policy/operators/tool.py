@@ -1,4 +1,4 @@
-"""What the call's tool is: ``destructive_set``, ``annotation``, ``isolated``."""
+"""The operators that test the call's tool: ``destructive_set``, ``annotation``, ``isolated``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
     return test
 
 
-#: How names are compared with those of a set: whole, if nothing else is said, or as parts of names.
+#: The ways to compare a tool's name with the names of a set: the whole name (the default), or a part of it.
 MATCHES = ("exact", "substring")
 
-# MCP 2026-07-28, tool annotations: what a hint means when it is not given.
+# MCP 2026-07-28, tool annotations: the value of a hint that is not given.
 HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
     "destructiveHint": True,
@@ -37,7 +37,10 @@ HINTS: Mapping[str, bool] = {
 
 
 def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
-    """A tool hint as claimed, and as it must be taken at worst (an untrusted server's word only tightens)."""
+    """Return a tool's hint as its server claims it, and the value to assume at worst.
+
+    For a trusted server both are the claim. A claim of an untrusted server may only tighten.
+    """
     worst = HINTS[name]
     given = (call.annotations or {}).get(name, worst)
     claimed = given if isinstance(given, bool) else worst

@@ -1,7 +1,8 @@
-"""Documents to start from, as YAML files: four for whole installations, and templates for one kind of tool each.
+"""The shipped presets, as YAML files: four for whole installations, and templates for one kind of tool each.
 
-All of them keep secrets closed, whatever the argument that names them is called. Templates ask about every tool that
-they don't know. A word after ``&`` in a file names a text of ``shared.yaml``: documents have no anchors.
+All of them deny access to secrets, no matter which argument names the secret. Templates ask about every tool that they
+don't know. In these files, ``&`` and a name are replaced by a text of ``shared.yaml``. Other documents have no such
+names.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class PresetSource:
         return list(NAMES)
 
     def read(self, tenant: str, name: str) -> Document:
-        """Return the preset of that name. Raises LookupError if there is none."""
+        """Return the preset of that name. Raises LookupError for an unknown name."""
         check_names(tenant, name)
         if name not in NAMES:
             raise LookupError(f"no preset {name!r}; the presets are {', '.join(NAMES)}")
@@ -35,20 +36,20 @@ class PresetSource:
 
 
 def presets() -> Mapping[str, str]:
-    """All preset documents, as YAML texts by their names."""
+    """Return all presets, as YAML texts by their names."""
     return {name: preset(name) for name in NAMES}
 
 
 @cache
 def preset(name: str) -> str:
-    """The text of a preset. Raises KeyError if there is none of that name."""
+    """Return the text of a preset. Raises KeyError for an unknown name."""
     if name not in NAMES:
         raise KeyError(name)
     return _filled(_file(name))
 
 
 def _filled(document: str) -> str:
-    """The text with every name in it replaced, in texts of the shared ones too."""
+    """Return the text with every shared name replaced, also the names inside shared texts."""
     return "\n".join(_line(line) for line in document.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Which programs a shell line would run: parsed with tree-sitter-bash, wrappers peeled, doubts kept.
+"""Finds the programs that a shell line would run, with tree-sitter-bash. It looks inside wrappers and keeps doubts.
 
 ``read_line`` and ``read_argv`` give a ``ShellReading``; ``lists`` compares it with the lists in which policies are
 written.
@@ -13,6 +13,6 @@ __all__ = ["ShellReading", "SimpleCommand", "read_argv", "read_line", "resolved_
 
 
 def resolved_programs(command: str | Sequence[str]) -> tuple[str, ...]:
-    """The programs that a command line, or an argument list, would run, in order; ``?`` for one that cannot be told."""
+    """Return the programs that a command line or an argument list would run, in order; ``?`` for an unknown one."""
     reading = read_line(command) if isinstance(command, str) else read_argv(list(command))
     return reading.programs()

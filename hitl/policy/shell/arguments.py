@@ -1,4 +1,4 @@
-"""A program's words as its table reads them: options with their values, and operands by their kinds."""
+"""Parses the words of a program by its table: options with their values, and operands by their kinds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
 
-_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r follows no link below a folder (grep(1))
 
 
 def program_name(step: Step) -> str:
-    """The base name of a step's program.
+    """Return the base name of a step's program.
 
-    Raises NotPlain where the name isn't written out, or its file lies outside the system's program folders.
+    Raises NotPlain if the line doesn't write the name out, or if the path is outside the system's program folders.
     """
     name = step.words[0].literal
     if not name:
@@ -32,10 +32,11 @@ def program_name(step: Step) -> str:
 
 @dataclass(slots=True)
 class ParsedArguments:
-    """A program's words as its table reads them.
+    """The words of a program, parsed by its table.
 
-    ``given``: the options by name, each with its value if it has one. ``values``: the options' values by kind;
-    ``operands``: the other words by kind. ``ended``: there is a ``--``, behind the first ``before_end`` operands.
+    ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
+    ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
+    ``ended``: a ``--`` follows the first ``before_end`` operands.
     """
 
     program: Program
@@ -52,35 +53,35 @@ class ParsedArguments:
         return not self.given.keys().isdisjoint(options)
 
     def paths(self) -> list[ShellWord]:
-        """The operands that are files or folders which the program reads."""
+        """Return the operands that are files or folders."""
         return [word for kind, word in self.operands if kind in ("path", "named")]
 
     def reads_trees(self) -> bool:
-        """Whether every file below a folder is read."""
+        """Whether the program reads every file below a folder."""
         program = self.program
         if self.has(*program.tree):
             return True
         return program.always_tree and not self.has(*program.names)
 
     def follows(self) -> bool:
-        """Whether links below a folder are read where they lead."""
+        """Whether the program follows links below a folder."""
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """The patterns of base names that a tree is held to; none where --exclude lets other names in."""
+        """Return the patterns of base names that limit a tree; empty with --exclude or a pattern with a slash."""
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Whether no file name could be taken for an option that does harm."""
+        """Whether a file name in place of this word can't be taken for a harmful option."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
 
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
-    """Read a step's words by the table of its program.
+    """Parse a step's words by the table of its program.
 
-    Raises NotPlain for what the table doesn't know, or lists as a matter for a person.
+    Raises NotPlain for a word that the table doesn't know, or lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]
@@ -98,7 +99,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedAr
 
 
 def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
-    """The words behind a program's own options, by the table of the sub-command that they name."""
+    """Parse the words after a program's own options, by the table of their sub-command."""
     rest = outer.rest
     path = outer.program.path
     for length in (2, 1):
@@ -116,7 +117,7 @@ def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
 
 
 class _Reader:
-    """Walks the words of one program."""
+    """Goes through the words of one program."""
 
     def __init__(self, call: ParsedArguments, words: Sequence[ShellWord]) -> None:
         self.call = call
@@ -158,7 +159,7 @@ class _Reader:
         return text[:1] == "-" and text != "-"
 
     def _only_text(self, word: ShellWord) -> bool:
-        """Whether a word that no option fits is a text, too, for this program."""
+        """Whether this program takes a word as text although it looks like an option."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 
@@ -176,7 +177,7 @@ class _Reader:
             self._cluster(text)
 
     def _named(self, name: str) -> str:
-        """The option that a long name means, also if it is shortened."""
+        """Return the option that a long name means; the name may be shortened."""
         options, asks = self.program.options, self.program.asks
         for form in (name, name[1:] if name.startswith("--") else f"-{name}"):
             if form in options and (form == name or self.program.style == "words"):
@@ -189,7 +190,7 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
 
     def _cluster(self, text: str) -> None:
-        """Letters behind one dash: each an option, until one takes the rest as its value."""
+        """Read combined short options: each letter is an option, until one takes the rest as its value."""
         for at, letter in enumerate(text[1:], start=1):
             name = f"-{letter}"
             takes = self.program.options.get(name)
@@ -249,7 +250,7 @@ class _Reader:
         self.call.operands += [(form.kinds[-1], word) for word in behind if _many(word)]
 
     def _form(self) -> known.Form:
-        """The form of operands that the options and the number of words fit."""
+        """Return the form of operands that fits the options and the number of words."""
         count = len(self.plain)
         special = [form for form in self.program.operands if form.given and self.call.has(*form.given)]
         for form in special or [form for form in self.program.operands if not form.given]:
@@ -258,10 +259,10 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
 
     def _counted(self) -> bool:
-        """Whether the last operand is certainly the last, so that none behind it gets another meaning."""
+        """Whether the number of operands is certain: no word may become several operands that shift the last ones."""
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 
 
 def _many(word: ShellWord) -> bool:
-    """Whether a word may come to several operands."""
+    """Whether a word may become several operands when the line runs."""
     return word.wild or word.loose or word.below is not None

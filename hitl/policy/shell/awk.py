@@ -1,8 +1,8 @@
-"""Tells whether an awk program only prints, or may run a command, write a file or read other files.
+"""Decides whether an awk program only prints, or may run a command, write a file or read other files.
 
-Texts and regular expressions are taken out first, because their letters are data: ``print "a;b" > "x"`` writes a file,
-``/a|b/`` runs nothing. A slash after an operand divides, and after anything else begins a regular expression (POSIX,
-awk, "Lexical Conventions"). If it may be either, the rest of the program keeps all its letters.
+Texts and regular expressions are taken out first, because their characters are data: ``print "a;b" > "x"`` writes a
+file, ``/a|b/`` runs nothing. A slash after an operand divides; after anything else it begins a regular expression
+(POSIX, awk, "Lexical Conventions"). If a slash may be either, the rest of the program is searched unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL | re.ASCII,
 )
-#: A regular expression that ends at the same slash in every awk: no slash or second bracket in its brackets.
+#: A regular expression that every awk ends at the same slash: its brackets hold no slash and no second bracket.
 _EXPRESSION = re.compile(
     r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[/\\\n])(?:\[:[a-z]+:\]|[^\]\[/\\\n]|\\[^\n])*\])*/"
 )
@@ -36,13 +36,13 @@ _ACTS = re.compile(
 
 
 def only_prints(program: str) -> bool:
-    """Whether a program only reads the files that it is given, and prints."""
+    """Whether a program only reads the files that it is given and prints."""
     kept = _without_data(program)
     return kept is not None and _ACTS.search(kept.replace("||", " ")) is None
 
 
 def _without_data(program: str) -> str | None:
-    """The program with a 0 in place of each text and regular expression; None if one of them doesn't end."""
+    """Return the program with a 0 in place of each text and regular expression; None if one of them doesn't end."""
     kept: list[str] = []
     at, before, divides = 0, "other", False
     while at < len(program):

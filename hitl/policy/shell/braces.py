@@ -1,6 +1,6 @@
-"""Brace expansion, as the Bash manual describes it: lists (``{a,b}``), sequences (``{1..3}``), nested and side by side.
+"""Brace expansion as in the Bash manual: lists (``{a,b}``) and sequences (``{1..3}``), nested and side by side.
 
-The words are counted before any is built, because a short word may stand for 2^20 of them.
+The words are counted before they are built, because a short word may expand to 2^20 words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from hitl.policy.shell.work import MAX_BRACES
 
-# Characters of a template that mean what they say. They are lone surrogates, which no text of a line can hold.
+# Marks in a template: active braces and commas, and an unknown part. No line can hold these lone surrogates.
 OPEN, COMMA, CLOSE, UNKNOWN = "\ud800", "\ud801", "\ud802", "\ud803"
 
 _MAX_NESTED, _MAX_MARKS = 16, 512
@@ -35,7 +35,7 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Unquoted text with its braces and commas marked, and without its backslashes."""
+    """Return unquoted text with its active braces and commas marked, and without its backslashes."""
     if "\\" not in text:
         return text.translate(_MARKED)
     parts = _ESCAPED.split(text)
@@ -43,7 +43,7 @@ def template(text: str) -> str:
 
 
 def expand(text: str) -> list[str] | None:
-    """The words that a template expands to; None if there are more than 64, or they are nested too deeply."""
+    """Return the words that a template expands to; None for more than 64 words, or if it is nested too deeply."""
     if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
         return None
     found = _parsed(text)
@@ -66,7 +66,7 @@ def _parsed(text: str) -> list[str | Group] | None:
             stack[-1][-1] += _closed(alternatives)
         elif part:
             stack[-1][-1].append(part.replace(COMMA, ",").replace(CLOSE, "}"))
-    while len(stack) > 1:  # never closed: the brace and its commas are letters
+    while len(stack) > 1:  # never closed: the brace and its commas are plain characters
         alternatives = stack.pop()
         stack[-1][-1] += ["{", *_joined(alternatives)]
     return stack[0][0]
@@ -92,7 +92,7 @@ def _joined(alternatives: list[list[str | Group]]) -> list[str | Group]:
 
 
 def _steps(text: str) -> Sequence[str] | None:
-    """The words of a sequence expression, at most one more than are built; None if it is none."""
+    """Return the words of a sequence expression, at most MAX_BRACES + 1; None if the text isn't one."""
     found = _SEQUENCE.fullmatch(text)
     if found is None:
         return None

@@ -1,69 +1,28 @@
-"""What a plain line does to files and hosts, told by the tables of programs; or that it can't be told.
+"""Finds the effects of a plain line on files and hosts, from the tables of programs.
 
-``effects`` gives an Effects for a line that is understood whole: every program is in the tables with each option and
-operand that it is given. The paths are told, not judged: ``conditions`` judges each as the tools that read and write
-files are judged.
+``effects`` returns an Effects only for a line that is understood whole: the tables know every program with each option
+and operand that it gets. This module lists the paths that a line uses. ``hitl.policy.vouching`` judges them, each as a
+call of a tool that reads or writes files.
 """
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from hitl.policy.globs import is_pattern
 from hitl.policy.shell import special
-from hitl.policy.shell.arguments import ParsedArguments, parse, program_name
+from hitl.policy.shell.found import EFFECTS, Found, PathUse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
-from hitl.policy.tables import known
 
-_SAYS: Final = {
-    "read": "only reads",
-    "query": "asks a service",
-    "write": "changes files",
-    "build": "runs code of the project",
-    "connect": "connects to another host",
-    "delete": "deletes or discards something",
-}
-#: From the weakest to the strongest.
-EFFECTS: Final = known.EFFECTS
-MAX_WORDS: Final = 1024  # of an argument list
-MAX_USES: Final = 128  # each is judged as a call of its own
-_MOST_STEPS = 512
-_MOST_KEPT = 8_192  # characters; the texts of so many longer commands would fill the memory
-_MOVES = frozenset(("cp", "mv"))  # files, and all below folders, get another place under their own names
-_PATHS = frozenset(("path", "named", "item"))
-
-
-@dataclass(frozen=True, slots=True)
-class PathUse:
-    """One path that a command uses.
-
-    ``how``: ``read`` (this file, or the names in this folder), ``write``, ``tree`` (every file below it), ``tracked``
-    (every file that git may track there), ``former`` (git shows this file, also as it was), ``moved`` (it, and all
-    below it, may be written elsewhere), ``repository`` (git looks at the repository that the folder is in, and its
-    configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a pattern.
-    ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out. ``dashes``: a
-    name that the pattern matches could be taken for an option. ``follows``: links in the tree are read where they lead.
-    ``split``: the names are handed on as text, so that one with a blank would be taken for other names.
-    """
-
-    how: str
-    path: str
-    wild: bool = False
-    only: tuple[str, ...] = ()
-    visible: bool = False
-    dashes: bool = False
-    follows: bool = False
-    split: bool = False
+MAX_WORDS: Final = 1024  # words of an argument list
+_MOST_KEPT = 8_192  # characters; the effects of longer commands are not cached, because their texts take much memory
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a line does: the kinds of effects, a phrase for the strongest, and the paths that it uses."""
+    """The effects of a line: their kinds, a phrase for the strongest, the paths, and the programs."""
 
     does: frozenset[str]
     says: str
@@ -72,21 +31,22 @@ class Effects:
 
     @property
     def strongest(self) -> str:
-        """The strongest of the kinds."""
+        """The strongest kind of effect."""
         return max(self.does, key=EFFECTS.index, default=EFFECTS[0])
 
 
 def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
-    """The effects of a line or an argument list; a text says why they can't be told.
+    """Return the effects of a line or an argument list, or a text with the reason why they are unknown.
 
-    ``folder`` is where it runs, if that isn't the call's working folder; every path is told from the latter.
+    ``folder`` is the folder in which the line runs, if it isn't the call's working folder. Relative paths in the result
+    and in ``folder`` start from the call's working folder.
     """
     size = len(folder) + (len(command) if isinstance(command, str) else sum(map(len, command)))
     return (_kept if size <= _MOST_KEPT else _told)(command, folder)
 
 
 def _told(command: str | tuple[str, ...], folder: str) -> Effects | str:
-    found = Found()
+    found = Found(special.HANDLERS)
     try:
         if folder:
             found.path("read", ShellWord(folder), ("",))
@@ -99,119 +59,3 @@ def _told(command: str | tuple[str, ...], folder: str) -> Effects | str:
 
 
 _kept = lru_cache(maxsize=512)(_told)
-
-
-@dataclass(slots=True)
-class Found:
-    """Collects the effects of steps."""
-
-    does: set[str] = field(default_factory=set)
-    says: str = ""
-    uses: list[PathUse] = field(default_factory=list)
-    programs: list[str] = field(default_factory=list)
-    steps_taken: int = 0
-
-    def run(self, found: Sequence[Step]) -> None:
-        """Take in every step of a line."""
-        for step in found:
-            self.step(step)
-
-    def step(self, step: Step) -> None:
-        """Take in one step, with what its redirections read and write.
-
-        Raises NotPlain for a program, option or operand that no table knows.
-        """
-        self.steps_taken += 1
-        if self.steps_taken > _MOST_STEPS:
-            raise NotPlain("the line runs too many commands")
-        for word in step.inputs:
-            self.path("read", word, step.folders)
-        for word in step.outputs:
-            self.path("write", word, step.folders)
-        if step.outputs:
-            self.effect("write", "writes to a file")
-        name = program_name(step)
-        self.programs.append(name)
-        handler = special.HANDLERS.get(name)
-        if handler is not None:
-            handler(self, step)
-            return
-        self.listed(step)
-
-    def listed(self, step: Step) -> None:
-        """Take in a program that its table tells whole."""
-        self.apply(parse(step))
-
-    def apply(self, call: ParsedArguments) -> None:
-        """Take in a program whose words are read by its table."""
-        program = call.program
-        self.effect(program.does, program.says)
-        folders = call.folders
-        self.options_of(call)
-        paths = [word for kind, word in call.operands if kind in _PATHS]
-        written = [word for kind, word in call.operands if kind == "out"]
-        tree = call.reads_trees()
-        changes = program.does in ("write", "delete") and not written
-        for word in paths:
-            how = "write" if changes else "tree" if tree else "read"
-            self.path(how, word, folders, only=call.only(), guarded=call.guarded(word), follows=call.follows())
-        for word in written:
-            self.path("write", word, folders)
-        for word in (*paths, *written[:-1]) if program.path[0] in _MOVES else ():
-            self.path("moved", word, folders, guarded=call.guarded(word))
-        if not paths and (program.bare or call.has(*program.tree)) and not written:
-            self.path("tree" if tree else "read", ShellWord("."), folders, only=call.only())
-
-    def options_of(self, call: ParsedArguments) -> None:
-        """Note the paths that options name: files, and the folder that the program works in."""
-        for kind, word in call.values:
-            if kind in _PATHS:
-                self.path("read", word, call.folders)
-            elif kind == "out":
-                self.path("write", word, call.folders)
-            elif kind == "folder":
-                self.uses += [PathUse("read", folder) for folder in call.folders]
-
-    def effect(self, does: str, says: str) -> None:
-        """Note an effect; the strongest one's phrase is kept."""
-        if not self.says or (self.does and EFFECTS.index(does) > max(map(EFFECTS.index, self.does))):
-            self.says = says or _SAYS[does]
-        self.does.add(does)
-
-    def path(
-        self,
-        how: str,
-        word: ShellWord,
-        folders: Sequence[str],
-        *,
-        only: tuple[str, ...] = (),
-        visible: bool = False,
-        guarded: bool = True,
-        follows: bool = False,
-    ) -> None:
-        """Note a path that is used, in every folder that the shell may be in.
-
-        Raises NotPlain for a path that is known only when the line runs.
-        """
-        if word.below is not None:
-            if how == "write":
-                raise NotPlain("files are written whose names are known only when the line runs")
-            below = word.below
-            # One of the names may be a folder's, and a reader of trees reads every file in it.
-            named = below.only if how == "read" else ()
-            self.uses += [
-                PathUse("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)
-                for folder in folders
-                for root in below.roots
-            ]
-            return
-        if word.text is None:
-            raise NotPlain("a path is known only when the line runs")
-        if word.text in ("/dev/null", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr") and not word.wild:
-            return
-        dashes = word.wild and not guarded and is_pattern(word.text[:1])
-        if len(self.uses) + len(folders) > MAX_USES:
-            raise NotPlain("the command names too many paths")
-        for folder in folders:
-            joined = posixpath.join(folder, word.text) if folder else word.text
-            self.uses.append(PathUse(how, joined, word.wild, only, visible, dashes, follows))

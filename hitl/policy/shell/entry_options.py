@@ -1,8 +1,9 @@
-"""Whether a command has an option that an entry of a policy names, in any place and spelling.
+"""Finds an option that an entry of a policy names, at any place of a command and in any spelling.
 
-Long options may be joined to their value (``--opt=x``) or abbreviated, short ones combined (``-rf``) or joined
-(``-ofile``). The other spellings of an option (``-r``, ``--recursive``) are known for the programs in ``_SAME``, from
-their manuals; for other programs a long option that begins with the short one's letter can't be told from it.
+A long option may be joined to its value (``--opt=x``) or abbreviated. Short options may be combined (``-rf``) or joined
+to a value (``-ofile``). ``_SAME`` has the other spellings of an option (``-r``, ``--recursive``) from the manuals of
+some programs. For any other program, a long option that begins with the letter of a short option may be the same
+option, so the answer is UNSURE.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from hitl.policy.shell.reading import Words, base_name
 from hitl.policy.tables import names
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-_LONG: Final = 3  # a long option: two dashes and a letter at least
+_LONG: Final = 3  # the least length of a long option: two dashes and a letter
 
-#: Spellings of one option, by program; each group is one option.
+#: Spellings of options, by program. Each text has the spellings of one option.
 _SAME: Final[dict[str, tuple[str, ...]]] = {
     "rm": ("-r -R --recursive", "-f --force", "-d --dir"),
     "cp": ("-r -R --recursive", "-f --force", "-a --archive", "-T --no-target-directory", "-t --target-directory"),
@@ -61,16 +62,16 @@ _SAME: Final[dict[str, tuple[str, ...]]] = {
     "python3": (),
     "node": ("-e --eval", "-p --print", "-r --require"),
 }  # fmt: skip
-#: Programs whose options of several letters have one dash, so that their letters are no options of their own.
+#: Programs whose long options have one dash. So ``-abc`` is one option, not three.
 _ONE_DASH = names(
     "find terraform java javac go gcc g++ clang openssl ffmpeg mvn php tofu packer vault consul nomad xcodebuild"
 )
 
 
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
-    """Whether a command has an option of an entry, with the words that the entry has after it.
+    """Whether a command has an option of an entry, with the words that the entry has after the option.
 
-    YES, NO, or UNSURE where a word is known only when the command runs, may be an abbreviation, or follows ``--``.
+    YES, NO, or UNSURE if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
     """
     program = base_name(words[0] or "")
     result, ended = NO, False
@@ -108,7 +109,7 @@ def _spelt(program: str, word: str | None, option: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _others(program: str, option: str) -> tuple[str, ...]:
-    """The spellings of an option: as written, with one dash or two, and as the program's manual has it."""
+    """Return the spellings of an option: as written, with one dash or two, and those in the program's manual."""
     found = [option]
     plain = option.lstrip("-")
     if len(plain) > 1 and not _is_cluster(program, option):
@@ -139,11 +140,11 @@ def _same(program: str, word: str, option: str) -> int:
     return NO if at < 0 else YES if flags[:at].isalpha() and len(flags) <= _CLUSTER else UNSURE
 
 
-_CLUSTER: Final = 6  # letters of combined short options; a longer word is rather an option joined to its value
+_CLUSTER: Final = 6  # the most letters of combined short options; a longer word is probably an option with its value
 
 
 def _abbreviated(program: str, name: str, option: str) -> int:
-    """Whether a word may be a long option: cut short, or its short spelling in a program that the tables lack."""
+    """Whether a word may be a long option: abbreviated, or in its short spelling for a program that ``_SAME`` lacks."""
     if name.startswith("--"):
         return UNSURE if len(name) >= _LONG and option.startswith(name) else NO
     guess = program not in _SAME and len(option) > _LONG and option[2] in name[1:].partition("=")[0]
@@ -151,7 +152,7 @@ def _abbreviated(program: str, name: str, option: str) -> int:
 
 
 def _value(words: Words, at: int, option: str, after: Sequence[str]) -> int:
-    """Whether the words that an entry has after an option stand after it here, are joined to it, or come elsewhere."""
+    """Whether the command also has the words that follow the option in the entry: joined to the option, or anywhere."""
     word = words[at] or ""
     joined = word.partition("=")[2] or word[len(option) :]
     first = after[0]

@@ -1,8 +1,8 @@
-"""Comparing a reading with the comma-separated lists that policies name programs with.
+"""Compares a reading with the lists of programs in policies.
 
 An entry is a program (``rm``), a glob (``mkfs.*``), a program with sub-commands and options (``git push``, ``rm -r``,
-``docker run --privileged``) or a redirection (``>``, ``>>``). All comparisons are of whole words. Options of an entry
-match at any place of the command, joined, combined or in their other spelling.
+``docker run --privileged``) or a redirection (``>``, ``>>``). Whole words are compared. Options of an entry match at
+any place of the command; they may be joined, combined or in another spelling.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
 
 
 def wrong_entry(entry: str) -> str | None:
-    """Why an entry could never match what its author meant, and what to write instead; None for a good one."""
+    """Return why an entry can't match the commands that its author meant, with a correction; None for a good entry."""
     words = entry.split()
     if not words or entry in _REDIRECTS:
         return None
@@ -58,7 +58,7 @@ def _instead(entry: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words of an entry after its program: sub-commands in order, and options with the words after them."""
+    """The words of an entry after its program: the sub-commands in order, and options with the words after each."""
 
     path: tuple[str, ...]
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -77,7 +77,7 @@ class Phrase:
         return cls(tuple(words[:first]), tuple(options))
 
     def judge(self, words: Words) -> int:
-        """Whether a command has this path and these options."""
+        """Whether a command has these sub-commands and options: YES, NO or UNSURE."""
         result = max(_compare(found, self.path) for found in Positionals(words).subcommands()) if self.path else YES
         for option, after in self.options:
             if result == NO:
@@ -90,7 +90,7 @@ class Phrase:
 class Programs:
     """A compiled list of programs, phrases and redirections.
 
-    ``options``: an entry names options. An allow can't rest on one: other options may stand beside it.
+    ``options``: an entry names options. Such an entry can't allow a command, because it may have other options, too.
     """
 
     exact: frozenset[str]
@@ -103,7 +103,7 @@ class Programs:
 
     @classmethod
     def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
-        """Compile entries; blank ones are skipped. ``folds``: a name in another case may be the same program."""
+        """Compile entries; blank entries are skipped. ``folds``: a name in another case may be the same program."""
         words = [_by_name(entry.split()) for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
         phrases: dict[str, tuple[Phrase, ...]] = {}
@@ -124,7 +124,7 @@ class Programs:
         )
 
     def judge(self, reading: ShellReading) -> int:
-        """Whether the line runs one of these: YES, NO, or UNSURE when a program or sub-command cannot be told."""
+        """Whether the line runs one of these: YES, NO, or UNSURE if a program or sub-command is unknown."""
         hidden = reading.hidden
         result = UNSURE if hidden else NO
         exact = self.exact
@@ -169,13 +169,13 @@ class Programs:
 
 
 def _by_name(words: list[str]) -> list[str]:
-    """The words of an entry with a program's path reduced to the name that programs are compared by."""
+    """Return the words of an entry with the program's path reduced to its base name, by which programs are compared."""
     program = words[0]
     return [base_name(program) or program, *words[1:]] if "/" in program else words
 
 
 def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
-    """Whether the positional words begin with a path, in which ``*`` stands for any number of words."""
+    """Whether the positional words begin with a path of sub-commands; ``*`` in the path matches any number of words."""
     if not path:
         return YES
     if path[0] == "*":
@@ -192,7 +192,7 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
 
 # --- prefixes: the allowlist of contenox
 
-# These run, name or prepare other programs: a line with one of them is not cleared for a prefix allow.
+# These run, name or prepare other programs. A line with one of them is never allowed by a prefix.
 _UNCLEARED = names(
     "eval exec source . sh bash dash ash ksh zsh fish env command builtin xargs nohup setsid timeout "
     "watch time sudo doas su find export set unset readonly local alias unalias declare typeset trap "
@@ -213,7 +213,7 @@ class Prefixes:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> Prefixes:
-        """Compile entries; blank ones are skipped."""
+        """Compile entries; blank entries are skipped."""
         return cls(tuple(tuple(entry.split()) for entry in entries if entry.strip()))
 
     def covers(self, words: Words) -> bool:
@@ -221,11 +221,11 @@ class Prefixes:
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
     def judge(self, tokens: Sequence[str] | None, reading: ShellReading, *, least: int = 1) -> int:
-        """YES if the plain words, or every command of a line of plain commands, begin as listed.
+        """YES if the words, or all commands of a line that consists of plain commands, begin with a listed prefix.
 
-        ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
-        away (a second line, a wrapped program), never give one beyond the cleared syntax. ``least``: how many commands
-        a line must have to be read as one; contenox looks at the words alone of a single command.
+        ``tokens`` are the words of a call without shell syntax; None if the call has shell syntax. The reading can only
+        remove a match (for a second line or a wrapped program), and never adds one. ``least`` is the number of commands
+        from which on a line is split into commands; contenox judges a single command by its tokens alone.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
@@ -238,18 +238,18 @@ class Prefixes:
 
 
 def _named(words: Sequence[str]) -> list[str]:
-    """The words with an absolute program path reduced to its name; a relative path stays a path."""
+    """Return the words with an absolute program path reduced to its base name; a relative path stays a path."""
     first = words[0]
     return [first.rpartition("/")[2] if first.startswith("/") else first, *words[1:]]
 
 
 def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
-    """The words themselves, or None if one of them holds shell syntax."""
+    """Return the words, or None if one of them holds shell syntax."""
     return None if not words or any(mark in word for word in words for mark in _CONTROL) else words
 
 
 def cleared(reading: ShellReading) -> list[list[str]]:
-    """The commands of a line made only of plain commands, ``&&``, ``||`` and ``|``; empty for any other line."""
+    """Return the commands of a line of plain commands, ``&&``, ``||`` and ``|`` only; empty for any other line."""
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:
         return []
@@ -275,7 +275,7 @@ def _clear(node: Node, found: list[list[str]]) -> bool:
 
 
 def _literal(node: Node) -> str | None:
-    """A word built of literal parts only, or None."""
+    """Return the text of a word that has only literal parts, or None."""
     if node.type not in _CLEAR_WORDS or node.text is None:
         return None
     text = node.text.decode("utf-8", "replace")

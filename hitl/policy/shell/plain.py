@@ -1,8 +1,8 @@
-"""A line as the commands that it runs, or nothing: the reading that may loosen.
+"""Reads a shell line for rules that loosen: returns exactly the commands that it runs, or refuses the line.
 
 ``syntax`` finds every program that a line might run, for rules that tighten. This module does the opposite: it accepts
-only syntax that it understands whole, and raises NotPlain for everything else. A line that it accepts runs exactly the
-steps that it gives, each with its words, its possible working folders, and what its redirections read and write.
+only syntax that it understands whole, and raises NotPlain for everything else. An accepted line runs exactly the steps
+that are returned. Each step has its words, its possible working folders, and the files of its redirections.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_LINE = 4096  # characters; what a person types is shorter
+MAX_LINE = 4096  # characters; the lines that people type are shorter
 MAX_STEPS = 64
 MAX_WORDS = 4096
 _MOST_BEFORE = 8
 _MAX_FOLDERS = 8
 _MAX_VALUES = 32
 
-#: Assignments before a command that change how it writes, and nothing else.
+#: Variables that may be set before a command, because they only change the form of its output.
 _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-#: A value such as C.UTF-8, Europe/Vienna or en_GB:en. A path would choose the file of a zone or of translations.
+#: Matches a value such as C.UTF-8, Europe/Vienna or en_GB:en. It excludes paths, which would name a file to read.
 _SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
@@ -56,23 +56,24 @@ _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One simple command: its words, where it may run, what its redirections read and write, and where input is from.
-
-    ``folders`` are relative to the call's working folder; "" is that folder. ``fed_by``: the step whose output it
-    reads through a pipe, if any. ``merged``: what it complains of goes into the pipe, too.
-    """
+    """One simple command of a line."""
 
     words: tuple[ShellWord, ...]
+    #: The folders in which it may run, relative to the call's working folder; "" is that folder.
     folders: tuple[str, ...] = ("",)
+    #: The files that its redirections read.
     inputs: tuple[ShellWord, ...] = ()
+    #: The files that its redirections write.
     outputs: tuple[ShellWord, ...] = ()
+    #: The step whose output it reads through a pipe, if any.
     fed_by: Step | None = None
+    #: Whether its error output goes into the pipe, too.
     merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Folders:
-    """Where the shell may be: after success, and after any outcome."""
+    """The possible working folders of the shell after a statement: if it succeeded, and after any outcome."""
 
     success: tuple[str, ...]
     any: tuple[str, ...]
@@ -80,7 +81,7 @@ class _Folders:
 
 @dataclass(slots=True)
 class _State:
-    """What the walk knows at one place of the line."""
+    """The state of the walk at one place of the line."""
 
     folders: tuple[str, ...] = ("",)
     variables: dict[str, ShellWord] = field(default_factory=dict)
@@ -91,9 +92,11 @@ class _State:
 
 
 def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[Step]:
-    """The commands of a line, in order. ``before``: how many steps were taken in before a text inside a line.
+    """Return the commands of a line, in order.
 
-    Raises NotPlain for a line with anything that is not understood whole.
+    ``before`` is the number of steps before this text, if it is a text inside a line (``bash -c TEXT``).
+
+    Raises NotPlain if any part of the line is not understood.
     """
     source = line.encode("utf-8", "replace")
     if before > _MOST_BEFORE or len(line) > MAX_LINE or work.of_parse(source) > work.MAX_WORK:
@@ -115,7 +118,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """The steps of a list or pipe of commands without expansions, which needs no tree."""
+    """Return the steps of a list or pipe of commands without expansions. It needs no parser."""
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders
@@ -138,7 +141,7 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
 
 
 class _Walk:
-    """Visits a tree in the order in which it runs; collects the steps."""
+    """Visits a tree in the order in which a shell runs it, and collects the steps."""
 
     def __init__(self, source: bytes) -> None:
         self.steps: list[Step] = []
@@ -148,7 +151,7 @@ class _Walk:
     # --- statements
 
     def sequence(self, node: Node, state: _State) -> _Folders:
-        """Statements one after another."""
+        """Visit statements that run one after another."""
         found = _Folders(state.folders, state.folders)
         for child in node.children:
             if not child.is_named:
@@ -159,14 +162,14 @@ class _Walk:
         return found
 
     def statement(self, node: Node, state: _State) -> _Folders:
-        """One statement of any kind."""
+        """Visit one statement of any kind."""
         visit = _STATEMENTS.get(node.type)
         if visit is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return visit(self, node, state)
 
     def listed(self, node: Node, state: _State) -> _Folders:
-        """``a && b`` and ``a || b``."""
+        """Visit ``a && b`` or ``a || b``."""
         if len(node.children) != _BINARY:
             raise NotPlain("a list has an odd form")
         left, joint, right = node.children
@@ -180,9 +183,10 @@ class _Walk:
         raise NotPlain(f"{joint.type} is not read here")
 
     def pipeline(self, node: Node, state: _State) -> _Folders:
-        """Each part runs in a shell of its own, so that no part changes the folder or a variable of the next.
+        """Visit a pipe. Each part runs in a shell of its own, so it can't change the folder or a variable of the next.
 
-        The grammar may file ``b && c`` below the pipe in ``a | b && c``, where bash binds the pipe closer.
+        In ``a | b && c`` the grammar may put ``b && c`` below the pipe, but bash pipes into ``b`` only. Such a line is
+        refused.
         """
         fed_by = state.fed_by
         for child in node.children:
@@ -202,7 +206,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def subshell(self, node: Node, state: _State) -> _Folders:
-        """``( ... )`` and what stands in ``$( ... )``."""
+        """Visit ``( ... )``, or the commands in ``$( ... )``."""
         own = _branch(state)
         found = _Folders(own.folders, own.folders)
         for child in node.children[1:-1]:
@@ -213,7 +217,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def group(self, node: Node, state: _State) -> _Folders:
-        """The statements of a condition, a branch, a loop's body or braces: each may run or not."""
+        """Visit the statements of a condition, a branch, a loop's body or braces: each may run or not."""
         reached, inner = state.folders, _branch(state)
         for child in node.children:
             if child.is_named and child.type != "comment":
@@ -224,20 +228,20 @@ class _Walk:
         return _Folders(reached, reached)
 
     def negated(self, node: Node, state: _State) -> _Folders:
-        """``! command``: success and failure change places."""
+        """Visit ``! command``. It succeeds if the command fails, so after success any of the folders is possible."""
         found = self.statement(node.children[-1], state)
         return _Folders(found.any, found.any)
 
     def loop(self, node: Node, state: _State) -> _Folders:
-        """``while``: condition and body, any number of times."""
+        """Visit ``while``: condition and body may run any number of times."""
         return self.group(node, replace(state, in_loop=True))
 
     def each(self, node: Node, state: _State) -> _Folders:
-        """``for name in words``: the name has each of the values."""
+        """Visit ``for name in words``: the body runs with each value of the name."""
         kinds = [child.type for child in node.children]
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
-        name = self._assignable(text_of(node.children[1]), state)
+        name = _assignable(text_of(node.children[1]), state)
         values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
@@ -254,7 +258,7 @@ class _Walk:
         return _Folders(reached, reached)
 
     def redirected(self, node: Node, state: _State) -> _Folders:
-        """A statement with redirections behind it."""
+        """Visit a statement with redirections after it."""
         inputs, outputs = self._redirects(node.children[1:], state)
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
         before = len(self.steps)
@@ -265,7 +269,7 @@ class _Walk:
         return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
-        """One or more assignments on their own."""
+        """Visit one or more assignments without a command."""
         parts = node.named_children if node.type == "variable_assignments" else [node]
         for part in parts:
             if part.type != "variable_assignment":
@@ -275,8 +279,8 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def tested(self, node: Node, state: _State) -> _Folders:
-        """``[ ... ]`` and ``[[ ... ]]`` as a step of its own: its operands may all name files."""
-        self._guard_dialect(node)
+        """Visit ``[ ... ]`` or ``[[ ... ]]``. It is a step of its own, and each operand may name a file."""
+        _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
         inner = bracket_words(node, self._source) if single else list(_operands(node))
@@ -290,31 +294,12 @@ class _Walk:
                 found.append(ShellWord(words.unquoted(text), wild=single and is_pattern(text)))
             else:
                 found.append(self._read(state).word(child))
-        self._guard_arithmetic(found)
+        _guard_arithmetic(found)
         self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
         return _Folders(state.folders, state.folders)
 
-    def _guard_dialect(self, node: Node) -> None:
-        """Another shell knows no ``[[``: it runs what stands behind an operator inside."""
-        if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
-            raise NotPlain("a test holds what another shell takes for an operator")
-
-    def _guard_arithmetic(self, found: Sequence[ShellWord]) -> None:
-        """What ``[[`` compares as a number is evaluated: a name stands for its value, a subscript may run a command.
-
-        ``[`` takes nothing but digits for a number. Both evaluate the name behind ``-v``.
-        """
-        numeric = any(word.text in _TESTING for word in found)
-        if any(word.text in ("-v", "-R") for word in found):
-            raise NotPlain("a test may run a substitution")
-        for word in found[1:]:
-            if word.text and _RUNS_TEXT.search(word.text):
-                raise NotPlain("a test may run a substitution")
-            if numeric and found[0].text == "[[" and not _PLAIN_NUMBER.fullmatch(word.text or "x"):
-                raise NotPlain("a test may run a substitution")
-
     def command(self, node: Node, state: _State) -> _Folders:
-        """A simple command."""
+        """Visit a simple command."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
         end = -1
@@ -352,7 +337,7 @@ class _Walk:
                 if word.literal is None:
                     raise NotPlain("read sets a variable that is not written out")
                 if not word.literal.startswith("-"):
-                    state.variables[self._assignable(word.literal, state)] = ShellWord(None, loose=True)
+                    state.variables[_assignable(word.literal, state)] = ShellWord(None, loose=True)
         return _Folders(state.folders, state.folders)
 
     def _add(self, step: Step) -> None:
@@ -395,7 +380,7 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Text behind a quoted delimiter is data; any other may hold expansions."""
+        """Accept a here-document with a quoted delimiter, whose text is data. Any other text may hold expansions."""
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
@@ -407,24 +392,14 @@ class _Walk:
         kinds = [child.type for child in node.children]
         if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
             raise NotPlain("an assignment has an odd form")
-        name = self._assignable(text_of(node.children[0]), state)
+        name = _assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
             return name, ShellWord("")
         value = self._read(state).word(node.children[2])
         return name, ShellWord(None, loose=True) if value.wild else value
 
-    def _assignable(self, name: str, state: _State) -> str:
-        """A name that may be set: it steers no program, and no branch or loop can give it a second value."""
-        if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
-            raise NotPlain(f"the line sets {name[:40]}")
-        if not _NAME.fullmatch(name):
-            raise NotPlain("the line sets something that isn't a plain variable")
-        if name in state.variables:
-            raise NotPlain(f"the line sets {name[:40]} twice")
-        return name
-
     def _setting(self, node: Node, state: _State) -> None:
-        """An assignment before a command goes into that command's environment."""
+        """Check an assignment before a command, which goes into the environment of that command."""
         kinds = [child.type for child in node.children]
         name = text_of(node.children[0])
         text = self._read(state).word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
@@ -436,12 +411,12 @@ class _Walk:
     # --- words
 
     def _read(self, state: _State) -> Words:
-        """The reader of words at one place of the line."""
+        """Return the reader of words for one place of the line."""
         return _Substituting(self, state)
 
 
 class _Substituting(Words):
-    """Reads words, and walks the commands that stand in them."""
+    """Reads words, and visits the commands of substitutions in them."""
 
     def __init__(self, walk: _Walk, state: _State) -> None:
         super().__init__(state.variables)
@@ -449,7 +424,7 @@ class _Substituting(Words):
         self._state = state
 
     def substituted(self, node: Node) -> None:
-        """Commands whose output becomes part of a word."""
+        """Visit the commands whose output becomes part of a word."""
         if any(child.type == "file_redirect" for child in node.children) or b"\\`" in (node.text or b""):
             raise NotPlain("a substitution has an odd form")
         inner = replace(self._state, inputs=(), outputs=(), fed_by=None, in_loop=True)
@@ -477,8 +452,44 @@ _STATEMENTS = {
 }
 
 
+def _guard_dialect(node: Node) -> None:
+    """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after it as a command."""
+    if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
+        raise NotPlain("a test holds what another shell takes for an operator")
+
+
+def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
+    """Refuse a test that may run a command.
+
+    ``[[`` evaluates the operands of a numeric comparison: a name is replaced by its value, and a subscript may run
+    a command. ``[`` accepts only digits as a number. Both evaluate the name after ``-v``.
+    """
+    numeric = any(word.text in _TESTING for word in found)
+    if any(word.text in ("-v", "-R") for word in found):
+        raise NotPlain("a test may run a substitution")
+    for word in found[1:]:
+        if word.text and _RUNS_TEXT.search(word.text):
+            raise NotPlain("a test may run a substitution")
+        if numeric and found[0].text == "[[" and not _PLAIN_NUMBER.fullmatch(word.text or "x"):
+            raise NotPlain("a test may run a substitution")
+
+
+def _assignable(name: str, state: _State) -> str:
+    """Return a variable's name if the line may set it.
+
+    Raises NotPlain if the variable steers a program, or is set twice: a branch or loop may decide its value.
+    """
+    if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
+        raise NotPlain(f"the line sets {name[:40]}")
+    if not _NAME.fullmatch(name):
+        raise NotPlain("the line sets something that isn't a plain variable")
+    if name in state.variables:
+        raise NotPlain(f"the line sets {name[:40]} twice")
+    return name
+
+
 def _operands(node: Node) -> Iterable[Node]:
-    """The operands and operators of ``[[ ... ]]``, in order."""
+    """Yield the operands and operators of ``[[ ... ]]``, in order."""
     for child in node.children[1:-1] if node.type == "test_command" else node.children:
         if child.type in EXPRESSIONS:
             yield from _operands(child)
@@ -487,7 +498,7 @@ def _operands(node: Node) -> Iterable[Node]:
 
 
 def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
-    """The state of what may run or not: a variable that is set there is known there only."""
+    """Return the state for a part that may run or not: a variable that is set there is known only there."""
     return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
 
 
@@ -499,7 +510,7 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """The folders that ``cd`` may lead to: by its text, as bash takes it, and by the file system's links."""
+    """Return the folders that ``cd`` may lead to: as bash resolves ``..`` by the text, and as links would."""
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None
     if not target or target.startswith(("-", "~")):

@@ -1,4 +1,4 @@
-"""The words of a plain line: what each comes to after quoting, as far as its text and the line's variables tell."""
+"""Reads the words of a plain line: each word's text after quoting, from its source and the line's variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: Variables of the shell and of every session whose values tell nothing that must stay secret.
+#: Variables of the shell and of every session whose values hold no secret.
 HARMLESS_VALUES = names(
     "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
     "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
@@ -25,20 +25,21 @@ HARMLESS_VALUES = names(
 _NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
-#: An unquoted value that is neither split nor taken for a pattern.
+#: Matches an unquoted value that a shell neither splits nor expands as a pattern.
 _ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
 _IS_REVISION = re.compile(r"[\w./~^-]*@\{[\w-]*\}[\w./~^-]*", re.ASCII)
 
 
 class NotPlain(Exception):
-    """The line holds something that is not understood whole; the message says what."""
+    """The line can't be read whole. The message names the part that is not understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any.
+    """The names of files below some folders, as ``find`` prints them.
 
-    ``split``: a name with a blank, a quote or a backslash would be taken for other names.
+    ``only`` is the pattern of their base names, if any. ``split``: a name with a blank, a quote or a backslash would be
+    read as other names.
     """
 
     roots: tuple[str, ...]
@@ -48,26 +49,27 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class ShellWord:
-    """One word after quoting. ``text`` None: known only when the line runs; then ``prefix`` is how it begins.
+    """One word after quoting."""
 
-    ``wild``: the text is an unquoted pattern of file names. ``loose``: may come to any number of words, also options.
-    ``below``: it stands for the name of any file below some folders.
-    """
-
+    #: None if the text is known only when the line runs.
     text: str | None
+    #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
+    #: Whether the word may become any number of words, also options.
     loose: bool = False
+    #: The known beginning of an unknown text.
     prefix: str = ""
+    #: Set if the word is the name of any file below some folders.
     below: Below | None = None
 
     @property
     def literal(self) -> str | None:
-        """The text, if it is one word that stands for itself."""
+        """The text, if it is known and not a pattern; else None."""
         return None if self.wild else self.text
 
 
 class Words:
-    """Reads words by the values of one place's variables; a substitution's commands are for ``substituted`` to read."""
+    """Reads words with the values of the variables at one place of a line. A subclass reads substituted commands."""
 
     def __init__(self, variables: Mapping[str, ShellWord]) -> None:
         self._variables = variables
@@ -77,20 +79,24 @@ class Words:
         raise NotImplementedError
 
     def word(self, node: Node) -> ShellWord:
-        """What one written word comes to."""
+        """Read one word. Raises NotPlain for syntax that isn't known here."""
         read = _WORDS.get(node.type)
         if read is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return read(self, node)
 
     def _guard_dialect(self, node: Node) -> None:
-        """In zsh a bracket or colon right behind ``$name`` picks a part of the value, or edits it."""
+        """Refuse a bracket or colon right after ``$name``: in zsh it picks a part of the value, or edits it."""
         for before, after in pairwise(node.children):
             if before.type == "simple_expansion" and text_of(after)[:1] in ("[", ":"):
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
     def _expanded(self, node: Node) -> ShellWord:
-        """A variable without quotes: its value is split and taken for a pattern, except for a number of the shell's."""
+        """Read a variable without quotes.
+
+        A shell splits the value and expands it as a pattern, so it is known only if it is one plain word. One of the
+        shell's own numbers is always a single word.
+        """
         if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
             return ShellWord(None)
         value = self._value(node)
@@ -98,12 +104,12 @@ class Words:
         return value if single else ShellWord(None, loose=True)
 
     def _output(self, node: Node) -> ShellWord:
-        """What commands print: any number of words."""
+        """Read a substitution: the output of its commands may become any number of words."""
         self.substituted(node)
         return ShellWord(None, loose=True)
 
     def _string(self, node: Node) -> ShellWord:
-        """A text in double quotes: one word, whatever stands in it."""
+        """Read a text in double quotes. It is always one word."""
         inner = node.children[1:-1]
         if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
             return replace(self._value(inner[0]), loose=False)
@@ -125,12 +131,12 @@ class Words:
         return _glued(parts)
 
     def _no_gaps(self, node: Node) -> None:
-        """Blanks between the parts of a quoted text are not in the tree: they are text, too, and can't be lost."""
+        """Refuse a quoted text with gaps between its parts: they are blanks of the text that the tree doesn't hold."""
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 
     def _joined(self, node: Node) -> ShellWord:
-        """Parts without a blank between them, each with quotes of its own or none."""
+        """Read a word of several parts, each with or without its own quotes."""
         if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
             whole = text_of(node)
             if whole == "{}" or _IS_REVISION.fullmatch(whole):
@@ -152,7 +158,10 @@ class Words:
         return replace(_glued(parts), wild=wild, loose=loose)
 
     def _value(self, node: Node) -> ShellWord:
-        """The value of a variable: of one that the line set, or of one whose value does no harm when it is shown."""
+        """Return the value of a variable that the line set, or an unknown value for one that holds no secret.
+
+        Raises NotPlain for any other variable, because it comes from the environment.
+        """
         inner = [child for child in node.children if child.is_named]
         operators = [child.type for child in node.children if not child.is_named]
         if len(inner) != 1 or operators not in (["$"], ["${", "}"]):
@@ -169,19 +178,19 @@ _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
 def _ansi_c(text: str) -> ShellWord:
-    """What ``$'...'`` stands for. A shell without it ends the quotes at the first one inside."""
+    """Read ``$'...'``. An escaped quote is refused: a shell without this syntax ends the text there."""
     if "\\'" in text:
         raise NotPlain("a quote is escaped as another shell doesn't read it")
     return ShellWord(words.escapes(text))
 
 
 def looks_like_a_file(path: str) -> bool:
-    """Whether a path's text says that it is a file, not a folder: its last name has an ending."""
+    """Whether a path's text looks like a file, not a folder: its last name has an extension."""
     return _FILE.search(path) is not None
 
 
 def _bare(text: str) -> ShellWord:
-    """A word without quotes: backslashes are taken off; wildcards, a home folder and braces keep their meaning."""
+    """Read a word without quotes: backslashes are removed; wildcards and a home folder keep their meaning."""
     if _BRACES.search(text):
         raise NotPlain("braces are not read here")
     plain = words.unquoted(text)
@@ -205,14 +214,17 @@ _NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w
 
 
 def _computed(node: Node) -> ShellWord:
-    """A sum of written numbers. A name would be evaluated, and its value may hold a subscript that runs."""
+    """Read an arithmetic expansion of written numbers.
+
+    A name is refused: it is evaluated, and its value may hold a subscript that runs a command.
+    """
     if not _NUMBERS_ALONE.fullmatch(text_of(node)):
         raise NotPlain("an arithmetic expansion holds a name")
     return ShellWord(None)
 
 
 def _number(node: Node) -> ShellWord:
-    """A number; behind a base (``10#``) the grammar files an expansion under it."""
+    """Read a number. After a base (``10#``), the number's node may hold an expansion, which is refused."""
     if node.child_count:
         raise NotPlain("a number holds an expansion")
     return _bare(text_of(node))

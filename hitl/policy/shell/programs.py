@@ -1,4 +1,4 @@
-"""What is known about programs: which ones run code, and what may change what they do.
+"""Tables of programs: the programs that run code, and the settings that may change what a program does.
 
 Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
 """
@@ -19,10 +19,10 @@ SHELL_OPTIONS = options(
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
 
-# Options of shells that name a file, or give code, to be run before anything else. Bash takes one hyphen for two.
+# Options of shells with a file or code that is run before anything else. Bash also accepts them with one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
-# Interpreters: code given as an argument, a file or standard input decides what runs.
+# Interpreters: they run code from an argument, a file or standard input.
 INTERPRETERS = names(
     "python python[0-9]* pypy* ipython* perl* ruby* irb node nodejs deno bun php* lua* luajit tclsh* "
     "wish* expect Rscript R julia guile* racket scheme sbcl clisp emacs* osascript groovy scala kotlin "
@@ -34,7 +34,7 @@ INTERPRETERS = names(
 )
 HARMLESS_FLAGS = frozenset({"--version", "-V", "-version", "--help", "-h", "-VV"})
 
-# Programs that run what a file, a package or a server says: the line names them, not what they do.
+# Programs that run what a file, a package or a server says. The line doesn't show what they do.
 RUNNERS = names(
     "make gmake cmake ninja rake just task mage ant mvn gradle invoke fab tox nox doit waf scons "
     "bazel npx bunx pnpx uvx pipx at batch crontab anacron source . fc run-parts service "
@@ -60,14 +60,15 @@ RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "helm": names("plugin"),
 }
 
-# Sub-commands that store a setting, which may name a program to run later.
+# Sub-commands that store a setting. A setting may name a program that runs later.
 SETTING_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("npm", "pnpm"), (("config", "set"), ("config", "edit"), ("set",))),
     "yarn": (("config", "set"),),
     **dict.fromkeys(("pip", "pip3"), (("config", "set"), ("config", "edit"))),
 }
 
-# Runners whose sub-commands may also be a project's own: every word but these runs what its files say.
+# Runners that also have sub-commands of the project's own. Every sub-command that isn't listed here runs commands from
+# the project's files.
 RUNNER_OWN: dict[str, frozenset[str]] = {
     "yarn": names(
         "add audit autoclean bin cache check config constraints dedupe explain help import info init install licenses "
@@ -138,7 +139,7 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
     ),
 }
 
-# Programs that run what later words name, in one way or another: each of those words is taken for a program.
+# Programs that run a program named by one of their words. Each of their first words is taken for a program.
 STARTERS = names(
     "cpulimit trickle nocache sem pssh parallel-ssh prsync clush dsh s6-setuidgid setuidgid envuidgid envdir setlock "
     "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
@@ -148,7 +149,7 @@ STARTERS = names(
     "flatpak-spawn distcc ccache sccache icecc pexec ksu gtk-launch exo-open dex xdg-terminal-exec cset "
     "scriptlive ptyxis tmate byobu wine proot-distro toolbx"
 )
-# The same, under one of these sub-commands.
+# Programs that do the same under one of these sub-commands.
 STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("mise", "rtx"), (("exec",), ("x",), ("run",), ("r",))),
     **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv", "goenv", "jenv", "fnm", "lerna"), (("exec",), ("run",))),
@@ -194,7 +195,7 @@ GIT_SETTINGS = names(
     "submodule.* receive.* imap.* instaweb.* tar.* guitool.* maintenance.*"
 )
 
-# Git's own commands: any other word may be an alias, and an alias cannot take one of these names.
+# Git's own commands. Any other word may be an alias; an alias can't have one of these names.
 GIT_OWN = names(
     "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore "
     "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column "
@@ -217,14 +218,14 @@ _IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # a cluster with the option that o
 
 
 def opens_pager(word: str) -> bool:
-    """Whether an argument of ``git grep`` runs a pager of its own."""
+    """Whether an argument of ``git grep`` makes it run a pager."""
     return _IN_GIT_GREP.match(word) is not None
 
 
-# Git commands that run what the configuration, a hook or an option names.
+# Git commands that run programs named by the configuration, a hook or an option.
 GIT_CONFIGURED = names("citool daemon difftool gui for-each-repo hook instaweb mergetool send-email")
 
-# Variables through which a program's behaviour, or which program a name means, can be changed.
+# Variables that can change what a program does, or which program a name means.
 HIJACK_VARIABLES = names(
     "PATH LD_* DYLD_* BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND IFS CDPATH HOME SHELL GIT_* "
     "*PAGER *EDITOR VISUAL BROWSER *OPEN *CLOSE *_COMMAND *_ASKPASS *_RSH *_SSH *_OPTIONS *_OPTS *OPT "
@@ -239,7 +240,7 @@ HIJACK_VARIABLES = names(
 )
 #: Variables among these that name a pager. The program `cat` as a pager only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# Those of them that change no program and no search for one.
+# The variables among these that change no program and no search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "
@@ -264,7 +265,7 @@ TMUX_PLAIN = names(
 
 
 def one_of(patterns: Iterable[str]) -> Callable[[str], object]:
-    """One compiled search for many globs over the whole text; nothing matches an empty list."""
+    """Return one compiled search for many globs over the whole text. An empty list matches nothing."""
     joined = "|".join(translate(pattern) for pattern in patterns)
     return re.compile(joined or r"(?!)", re.DOTALL).match
 
@@ -276,10 +277,10 @@ _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 @lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
-    """Whether setting a variable may change which program a name means, or what it does."""
+    """Whether a setting of this variable may change what a program does, or which program a name means."""
     return bool(_hijacking(variable)) and not _harmless(variable)
 
 
 def plain_name(base: str) -> str:
-    """A program's name as file systems that fold case, and those that leave out ``.exe``, would find it."""
+    """Return a program's name in lower case and without ``.exe``, as some file systems find it."""
     return base.lower().removesuffix(".exe")

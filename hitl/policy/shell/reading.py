@@ -1,9 +1,9 @@
-"""What reading a shell line comes to: the commands it would run, and the doubts about it."""
+"""The result of reading a shell line: the commands that it would run, and the doubts about it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK
 
@@ -14,17 +14,16 @@ Words = Sequence[str | None]
 
 
 def base_name(name: str) -> str:
-    """The last component of a program's path."""
+    """Return the last component of a program's path."""
     return name.rstrip("/").rpartition("/")[2] if "/" in name else name
 
 
 class SimpleCommand:
-    """One simple command: its words after quoting (None: known only when it runs) and the program's base name.
+    """One simple command: its words after quoting, and the base name of its program.
 
-    ``base`` is None for a name that is known only when it runs, and for one that is too long to be a program's.
-
-    ``guessed``: a word that may name a program, not a command that was found. ``unsure``: a guess that is too weak to
-    deny a call, because the word stands behind a program that may do anything with it.
+    A word is None if it is known only when the command runs. ``base`` is None if the name is known only then, or if it
+    is too long for a program's name. ``guessed``: no command was found here, only a word that may name a program.
+    ``unsure``: the guess is too weak to deny a call, because the word is an argument of an unknown program.
     """
 
     __slots__ = ("base", "guessed", "unsure", "words")
@@ -39,12 +38,13 @@ class SimpleCommand:
 
 
 class ShellReading:
-    """The commands of a line, the doubts about it, and what else decides.
+    """The commands of a line, the doubts about it, and its other properties that conditions look at.
 
-    ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
-    also because a named program runs code of its own (an interpreter, a build tool). ``writes``: output redirections.
-    ``work``: the units spent (``work``); past the budget, what is left is not read.
-    ``tree``: of the first text that was parsed, unless the first text needed no parser: then that is ``unparsed``.
+    ``hidden``: a program may run that is not in ``commands``. ``doubts``: the reasons why the effect of the line is
+    uncertain; a known program that runs code of its own (an interpreter, a build tool) is such a reason.
+    ``substitution``: the line holds a substitution. ``writes``: its output redirections. ``work``: the units spent so
+    far (module ``work``); once the budget is used up, the rest is not read. ``tree``: the syntax tree of the first
+    text. If the first text was read without the parser, ``unparsed`` holds that text instead.
     """
 
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
@@ -60,17 +60,17 @@ class ShellReading:
         self.work = 0
 
     def hide(self, why: str) -> None:
-        """A program may run that is not named."""
+        """Note that a program may run that is not in ``commands``, with the reason."""
         self.hidden = True
         self.doubts.append(why)
 
     def parse_later(self, text: str) -> None:
-        """A text was read that had no need of its tree."""
+        """Keep the first text if it was read without the parser, so that it can be parsed later."""
         if self.tree is None and self.unparsed is None:
             self.unparsed = text
 
     def exhausted(self, units: int) -> bool:
-        """Spend units of work; True, with a doubt, once a line has cost too much to be read on."""
+        """Spend units of work. Once the budget is used up, note a doubt and return True: the rest is not read."""
         self.work += units
         if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:
             return False
@@ -80,7 +80,7 @@ class ShellReading:
         return True
 
     def add(self, other: ShellReading) -> None:
-        """Take in the commands and doubts of another reading of the same call."""
+        """Add the commands and doubts of another reading of the same call."""
         self.commands += other.commands
         self.doubts += other.doubts
         self.hidden |= other.hidden
@@ -88,7 +88,7 @@ class ShellReading:
         self.writes += other.writes
 
     def programs(self) -> tuple[str, ...]:
-        """The programs in the order found, each once; a question mark for any that cannot be told."""
+        """Return the programs in the order found, each once; a question mark for an unknown program."""
         names = ["?" if command.base is None else command.base for command in self.commands if not command.guessed]
         if self.hidden:
             names.append("?")
@@ -96,3 +96,23 @@ class ShellReading:
 
 
 _TOO_MUCH = "is too long or too deeply nested to read"
+
+
+class PayloadReader(Protocol):
+    """The part of a text's reader that is needed to read a text or command inside it."""
+
+    reading: ShellReading
+    #: The values of the positional parameters, by their names.
+    positional: dict[str, list[str | None]]
+
+    def source(self, text: str, positional: Words = ()) -> None:
+        """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
+
+    def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
+        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
+
+    def exactly(self, node: Node) -> list[str]:
+        """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
+
+    def texts(self, node: Node) -> list[str]:
+        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""

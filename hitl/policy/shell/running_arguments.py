@@ -1,4 +1,4 @@
-"""Arguments that make an otherwise plain program run another one.
+"""Tables of the arguments that make a plain program run another program.
 
 Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
 """
@@ -9,7 +9,7 @@ from hitl.policy.shell.programs import one_of
 from hitl.policy.shell.wrappers import SHORTEST
 from hitl.policy.tables import names
 
-# Arguments that make an otherwise plain program run something: (program) -> glob patterns of the word.
+# For each program, glob patterns of the arguments that make it run another program.
 _COMPILER = names(
     "-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin* -Xclang* -load -fpass-plugin* "
     "--ld-path* "
@@ -106,17 +106,17 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Options that are whole, though a listed one begins with them.
+# Options that are complete in themselves, although a listed option begins with the same letters.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
-# Settings of ssh that run a program or load one, in any case; after ``-o`` or in a word of their own.
+# Settings of ssh that run or load a program, in any letter case. They follow ``-o`` in the same word or a new word.
 _SSH_SETTING = re.compile(
     r"(?:-\w*o)?\s*[\"']?(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider"
     r"|securitykeyprovider|xauthlocation|include|match)[\s=\"']",
     re.IGNORECASE,
 )
 
-# Programs whose options may stand in one word (-avze): the letters after which the rest of the word is a value.
+# Programs whose short options may be combined (-avze): the letters of the options that take the rest as a value.
 CLUSTERED: dict[str, str] = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), "bCfgHKLNVX"),
     "rsync": "BfT",
@@ -151,7 +151,7 @@ CLUSTERED: dict[str, str] = {
     "man": "rRLmMSsET",
 }
 
-# Programs that a single word of their arguments easily makes run another one or delete files.
+# Programs that run another program, or delete files, because of a single argument.
 STEERED = names("find gfind fd fdfind bfs tar rsync zip scp split nc ncat netcat")
 
 RUNS_BY_ARGUMENT = {program: one_of(patterns) for program, patterns in RUNNING_ARGUMENTS.items()}
@@ -163,7 +163,8 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs of which a word without a hyphen may do so; for all others only one that has "::" in it, as git's URLs have.
+# Programs that may run another program because of a word without a hyphen. For all other programs, only a word with
+# "::" (as in git's URLs) may do so.
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()
@@ -173,7 +174,7 @@ _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
-    """Whether a word makes a program run another: as listed, shortened (``--to-com=``) or in a cluster (``-avze``)."""
+    """Whether a word makes a program run another one: as listed, shortened (``--to-com=``) or combined (``-avze``)."""
     if RUNS_BY_ARGUMENT[program](word) or (program in _SSH_LIKE and _SSH_SETTING.match(word)):
         return True
     if word.startswith("--"):

@@ -1,7 +1,7 @@
-"""What sed and awk programs would run: their texts are read as far as it takes to find commands in them.
+"""Finds the commands that sed and awk programs would run. The programs are parsed only as far as this needs.
 
-sed is read by POSIX.1-2017, sed, with the ``e`` command and flag of GNU sed; awk by POSIX.1-2017, awk, with what gawk
-adds to run or load other programs.
+sed is read by POSIX.1-2017, sed, with the ``e`` command and flag of GNU sed. awk is read by POSIX.1-2017, awk, with
+gawk's ways to run or load other programs.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_SCRIPT = 2048
-_MAX_CLASSES = 64  # opening brackets: each may be looked at up to the end of the script
-_MAX_DELIMITERS = 16  # of one script: each is a pattern of its own
+_MAX_CLASSES = 64  # opening brackets; each may be searched up to the end of the script
+_MAX_DELIMITERS = 16  # different delimiters of one script; each needs a pattern of its own
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
@@ -28,27 +28,29 @@ _TO_LINE_END = frozenset("aicrRwWv#")
 
 _AWK_LITERALS = tuple(
     re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
-    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # not every awk takes a slash within brackets for a letter
+    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some awks end the expression at a slash within brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
-_GAP = re.compile(r"\s{64}")  # a run of blanks would be looked at again from each of its places
+_GAP = re.compile(r"\s{64}")  # in a longer run of blanks, a search would start again at each blank
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
 class NotUnderstood(ValueError):
-    """A text that is no sed script as this reads them."""
+    """A text that this module can't read as a sed script."""
 
 
 def sed_commands(script: str) -> list[str]:
-    """The shell texts that a sed script runs with ``e`` (empty for the pattern space); none for an ordinary script.
+    """Return the shell texts that a sed script runs with ``e`` (an empty text: the pattern space).
+
+    The list is empty for an ordinary script.
 
     Raises:
-        NotUnderstood: what the script does cannot be told.
+        NotUnderstood: the script is too long, or this module can't read it.
     """
     if len(script) > MAX_SCRIPT or script.count("[") > _MAX_CLASSES:
         raise NotUnderstood("is too long")
     found = _Sed(script, _PART).commands()
-    # Not every sed takes a delimiter within brackets for a letter.
+    # Some versions of sed end a pattern at a delimiter within brackets.
     if "[" in script:
         try:
             found += _Sed(script, _PLAIN_PART).commands()
@@ -139,19 +141,19 @@ class _Sed:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """What a program is given: scripts in options (None: not written out), and the words that are no options."""
+    """The arguments of a program: scripts in options (None: not written out), and the words that aren't options."""
 
     scripts: tuple[str | None, ...]
     words: tuple[str | None, ...]
 
 
 def sed_operands(words: Sequence[str | None]) -> Operands:
-    """The scripts and operands among the arguments of sed."""
+    """Return the scripts and operands among the arguments of sed."""
     return _operands(words, valued="l", scripts="e", hidden="f", rest="i", long=("--file", "--expression"))
 
 
 def awk_operands(words: Sequence[str | None]) -> Operands:
-    """The program and operands among the arguments of awk."""
+    """Return the scripts and operands among the arguments of awk. The operands include the awk program."""
     return _operands(words, valued="Fv", scripts="", hidden="feEilLWD", rest="dpo", long=_AWK_LONG)
 
 
@@ -161,7 +163,7 @@ _AWK_LONG = ("--file", "--exec", "--include", "--load", "--source", "--debug")
 def _operands(
     words: Sequence[str | None], *, valued: str, scripts: str, hidden: str, rest: str, long: tuple[str, ...]
 ) -> Operands:
-    """Read options as getopt_long does, clusters and shortened long names included."""
+    """Read options as getopt_long does, including combined short options and shortened long names."""
     found: list[str | None] = []
     operands: list[str | None] = []
     given = iter(words)
@@ -185,7 +187,7 @@ def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
 
 
 def awk_runs(program: str) -> bool:
-    """Whether an awk program may run or load another: a pipe, ``system`` or the like outside its texts and patterns."""
+    """Whether an awk program may run or load another: it has a pipe or ``system`` outside its texts and patterns."""
     if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
         return True
     plain = [literal.sub(lambda found: (found.group("before") or "") + ' "" ', program) for literal in _AWK_LITERALS]
@@ -193,5 +195,5 @@ def awk_runs(program: str) -> bool:
 
 
 def awk_texts(program: str) -> list[str]:
-    """The texts in an awk program, which it may give to a shell."""
+    """Return the texts in an awk program, because it may give them to a shell."""
     return _AWK_TEXT.findall(program[:MAX_SCRIPT])

@@ -1,4 +1,4 @@
-"""Programs whose words hold more than options and paths: expressions, scripts, and commands of their own."""
+"""Finds the effects of programs whose words hold more than options and paths: expressions, scripts, other commands."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hitl.policy.tables import names
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from hitl.policy.shell.effects import Found
+    from hitl.policy.shell.found import Found
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # tests of a variable, whose name may hold a subscript that runs
+_NAMES = ("-v", "-R")  # these test a variable, and a subscript in its name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
-#: A conversion that stores how much was printed in the variable that it is given (Bash manual, printf).
+#: A conversion that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
-#: Builtins that change the shell which they run in.
+#: Builtins that change the shell in which they run.
 _CHANGES_SHELL = names("cd read")
 
 # --- the shell's own
@@ -38,12 +38,12 @@ def _cd(found: Found, step: Step) -> None:
 
 
 def _test(found: Found, step: Step) -> None:
-    """``test``, ``[`` and ``[[``: words behind a test of files name files."""
+    """Read ``test``, ``[`` and ``[[``. The word after a file test names a file."""
     found.effect("read", "tests files and texts")
     for word in step.words:
         if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
             raise NotPlain("a test may run a substitution")
-        if word.loose and step.words[0].text != "[[":  # which splits no value
+        if word.loose and step.words[0].text != "[[":  # [[ splits no value
             raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
@@ -61,7 +61,7 @@ def _printf(found: Found, step: Step) -> None:
 
 
 def _command(found: Found, step: Step) -> None:
-    """``command -v`` looks a program up; without it the words are a command."""
+    """Read ``command``: with ``-v`` it looks a program up, without an option its words are a command."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first in _CHANGES_SHELL:
         raise NotPlain("a builtin is run through command")
@@ -72,7 +72,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """``bash -c TEXT``: the text is read as a line of its own."""
+    """Read ``bash -c TEXT``: the text is a line of its own."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:
@@ -89,7 +89,7 @@ def _shell(found: Found, step: Step) -> None:
 
 
 def _wrapper(found: Found, step: Step) -> None:
-    """A program that runs the command in its later words."""
+    """Read a program that runs the command in its later words."""
     call = parse(step)
     rest = tuple(word for kind, word in call.operands if kind == "run")
     if not rest or rest[0].literal in _CHANGES_SHELL:
@@ -98,7 +98,7 @@ def _wrapper(found: Found, step: Step) -> None:
 
 
 def _env(found: Found, step: Step) -> None:
-    """``env COMMAND``; alone it shows the environment, and settings in front are not read here."""
+    """Read ``env COMMAND``. Without a command it shows the environment; with settings before it, it is refused."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
@@ -107,7 +107,7 @@ def _env(found: Found, step: Step) -> None:
 
 
 def _xargs(found: Found, step: Step) -> None:
-    """The command runs with words from the input behind it: file names below a folder, if ``find`` wrote them."""
+    """Read ``xargs``: its command gets words of the input, which are file names if they come from ``find``."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest:
@@ -126,18 +126,18 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Without input xargs runs the command once without names: `grep -r` then reads the working folder."""
+    """Add the effects of the command without names: with no input, xargs runs it once, and `grep -r` reads a folder."""
     try:
         found.step(step)
     except NotPlain:
-        # The same words with a name behind them are judged next, so all that can be wrong here is that none is given.
+        # The same words are judged again with a name after them. So the only possible fault here is the missing name.
         return
 
 
 def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
-    """The file names that ``find`` before the pipe writes: with ``-print0`` for ``xargs -0``, or one a line.
+    """Return the file names that ``find`` writes into the pipe: with ``-print0`` for ``xargs -0``, or one per line.
 
-    Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: such names mean others.
+    Without the zero bytes, xargs splits names at blanks and removes quotes and backslashes, so a name may change.
     """
     whole = call.has("-0", "--null")
     if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
@@ -162,12 +162,12 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
-#: Actions that hand no name to anything.
+#: Actions that get no file name.
 _FIND_ENDS = names("-quit -prune")
 
 
 class _Find:
-    """The words of one ``find``: where it looks, what it tests, and what it does with what it finds."""
+    """The words of one ``find``: its folders, its tests, and its actions."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
@@ -175,13 +175,13 @@ class _Find:
         self.paths: list[ShellWord] = []
         self.commands: list[tuple[ShellWord, ...]] = []
         self.actions: set[str] = set()
-        #: Patterns of the names that the first action gets: a test behind an action doesn't hold for the action.
+        #: The name patterns before the first action. A test after an action doesn't limit that action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
 
     def found_names(self, *, split: bool = False) -> ShellWord:
-        """What stands for the name of each file found."""
+        """Return a word that may be the name of any found file."""
         only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
         roots = tuple(root.literal or "" for root in self.roots) or (".",)
         return ShellWord(None, prefix=roots[0], below=Below(roots, only, split))
@@ -248,7 +248,7 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: One command of a sed script that only prints or edits the stream: addresses, then one without a file or program.
+#: One command of a sed script that only prints or edits the stream: addresses, then a command without file or program.
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
 _SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
@@ -257,7 +257,7 @@ _SED_EDIT = (
     rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*"
     rf"|y(?P<other>[/|#,:@!%]){_SED_OTHER}{_SED_OTHER})"
 )
-# The rest of the line behind a, i or c is text that is printed.
+# After a, i or c, the rest of the line is text that sed prints.
 _sed_command = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
 )
@@ -312,7 +312,7 @@ def _jq(found: Found, step: Step) -> None:
 
 
 def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
-    """The words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which take two words and name no file."""
+    """Return the words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
     kept: list[ShellWord] = []
     rest = list(given)
     while rest:
@@ -325,7 +325,7 @@ def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(kept)
 
 
-#: A name and a value.
+#: The words of a jq variable: a name and a value.
 _VARIABLE = 2
 
 
@@ -343,15 +343,20 @@ _WORK_TREE = names("diff grep")
 _CHOOSES_REVISIONS = names(
     "--all --branches --tags --remotes --glob --alternate-refs --bisect -g --walk-reflogs --merge"
 )
-#: Options that show more files than the paths name, or one under a name that it had before.
+#: Options that show more files than the paths name, or a file under a former name.
 _MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
-#: The number of an object, in full or shortened (gitrevisions(7)); a tag may stand for any object, too.
+#: Matches a word that may name any object: a full or shortened number, or a tag (gitrevisions(7)). A word that begins
+#: with HEAD or @ names a commit.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 
 def _git(found: Found, step: Step) -> None:
-    """A git command: its repository is looked at, and what it shows of the files in it."""
+    """Read a git command: it uses its repository and the files that it shows.
+
+    Former contents may hold secrets that were removed later. So a command that shows them is accepted only with the
+    names of files, and each of these must be a file that may be read now.
+    """
     call = parse(step)
     found.effect(call.program.does, call.program.says)
     if found.programs.count("git") > 1 and found.does - {"read"}:
@@ -385,7 +390,7 @@ def _git(found: Found, step: Step) -> None:
 
 
 def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how: str) -> None:
-    """Note what git looks at, or shows: files as they are, or (``former``) also as they were."""
+    """Add the paths that git uses. ``how`` is ``former`` if git may show former contents of the files."""
     for word in paths:
         if word.text is None or word.text.startswith(":"):
             raise NotPlain("git gets a path with a meaning of its own")
@@ -399,7 +404,7 @@ def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how:
 
 
 def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
-    """Judge the path in ``REVISION:PATH``. `git show` prints a folder's names, other commands the files in it."""
+    """Add the path in ``REVISION:PATH``. For a folder, `git show` prints names, but other commands show its files."""
     revision, _, path = text.partition(":")
     if not path or ":" in path or ".." in revision or not _REVISION.fullmatch(revision or "x"):
         raise NotPlain("git shows a folder, or the index")
@@ -410,7 +415,10 @@ def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
 
 
 def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revision: bool) -> list[ShellWord]:
-    """The path that a word names if it isn't a revision."""
+    """Return a list with the path that a word names, or an empty list if the word is a revision.
+
+    A revision is also added as a path that is read, because a file may have that name.
+    """
     text = word.literal
     if text is None:
         return [word]
@@ -428,7 +436,7 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
 
 
 def _rg(found: Found, step: Step) -> None:
-    """Ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
+    """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names."""
     call = parse(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "-uu", "-uuu", "--unrestricted")
@@ -442,7 +450,7 @@ def _rg(found: Found, step: Step) -> None:
 
 
 def _tar(found: Found, step: Step) -> None:
-    """``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
+    """Read ``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first is not None and first.isalpha():
         step = replace(step, words=(step.words[0], ShellWord(f"-{first}"), *step.words[2:]))

@@ -1,8 +1,8 @@
-"""Programs that no argument makes run another program, and that load no code, by their manuals.
+"""Programs that run no other program and load no code, whatever their arguments, according to their manuals.
 
-A program that does so only with certain options may stand here if the tables of ``programs`` name those options.
-Programs that run others by their nature are in those tables. Any other program is not known: what it does with its
-arguments cannot be told.
+The list may include a program that does so only with certain arguments, if ``running_arguments``, ``programs`` or
+``wrappers`` lists those arguments. Programs that run other programs by their nature are in ``programs`` and
+``wrappers``. All other programs are unknown: they may do anything with their arguments.
 """
 
 from hitl.policy.tables import names

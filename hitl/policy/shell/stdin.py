@@ -1,4 +1,4 @@
-"""What a command would read from its standard input, as far as the line writes it out."""
+"""Finds the text that a command would read from its standard input, if the line itself holds that text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import words
-from hitl.policy.shell.reading import base_name
+from hitl.policy.shell.reading import PayloadReader, base_name
 from hitl.policy.shell.tree import descend, text_of
 from hitl.policy.shell.work import MAX_LINE, of_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hitl.policy.shell.syntax import LineReader
 
-# What a word may be: the one text that it has, or all that it might be given; none if it is not known.
+# Returns the texts that a word may have: one if it is certain, several if the line sets variables, none if unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -30,14 +29,14 @@ _PRINTERS = frozenset({"echo", "printf"})
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
-def standard_input(reader: LineReader, command: Node | None) -> list[str]:
-    """The texts that a command may read; none if they are not written out."""
+def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
+    """Return the texts that a command may read from standard input; an empty list if the line doesn't hold them."""
     source = None if command is None else _source(command)
     return [] if source is None else _produced(source, reader.exactly)
 
 
-def written(reader: LineReader, command: Node | None) -> list[str]:
-    """Every text that a statement prints or redirects, which may reach its command by a way that is not followed."""
+def written(reader: PayloadReader, command: Node | None) -> list[str]:
+    """Return every text that a statement prints or redirects: it may reach the command by a way not followed here."""
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
@@ -50,7 +49,7 @@ def written(reader: LineReader, command: Node | None) -> list[str]:
 
 
 def _source(command: Node) -> Node | None:
-    """The redirection, or the left side of the pipe, that a command reads from; None if it is outside the line."""
+    """Return the redirection, or the left side of the pipe, that a command reads from; None if the line has neither."""
     own = [child for child in command.children if child.type in _REDIRECTS and _reads(child)]
     if own:
         return own[-1]
@@ -85,7 +84,7 @@ def _produced(node: Node, read: Read) -> list[str]:
 
 
 def _passes_on(command: Node, read: Read) -> bool:
-    """Whether a command prints its standard input as it is."""
+    """Whether a command prints its standard input unchanged."""
     found = _words(command)
     return len(found) <= len(_CAT) and [read(word) for word in found] in (_CAT[:1], _CAT)
 
@@ -111,7 +110,7 @@ def _bodies(node: Node) -> list[str]:
 
 
 def _printed(command: Node, read: Read) -> list[str]:
-    """What ``echo`` or ``printf`` would print; ``echo`` both with and without decoding its escapes."""
+    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, with escapes decoded and not decoded."""
     found = _words(command)
     if not found or _PRINTERS.isdisjoint(map(base_name, read(found[0]))):
         return []
@@ -119,7 +118,7 @@ def _printed(command: Node, read: Read) -> list[str]:
 
 
 def _choices(command: Node, read: Read) -> list[list[str | None]]:
-    """The words of a command, once for each value that the line gives its variables."""
+    """Return the words of a command, once for each value that the line gives its variables."""
     texts: list[Sequence[str | None]] = [read(child) or (None,) for child in _words(command)]
     turns = min(max(map(len, texts), default=0), _MAX_CHOICES)
     return [[choice[min(turn, len(choice) - 1)] for choice in texts] for turn in range(turns)]
@@ -139,7 +138,10 @@ def _printed_of(values: list[str | None]) -> list[str]:
 
 
 def _formatted(rest: list[str]) -> str | None:
-    """What ``printf`` prints: its format is used again while arguments are left; None for formats not known here."""
+    """Return the text that ``printf`` prints, or None for a format that isn't known here.
+
+    ``printf`` uses its format again as long as arguments are left.
+    """
     if not rest or rest[0].startswith("-"):
         return None
     template, arguments = words.escapes(rest[0]), rest[1:]

@@ -1,4 +1,4 @@
-"""How the sub-commands of programs may be written: shortened, by another name, or behind options.
+"""Tables of other ways to write sub-commands: shortened names, aliases, and options before the sub-command.
 
 Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
 """
@@ -6,7 +6,7 @@ Each table is data from the programs' own manuals (coreutils, util-linux, findut
 from hitl.policy.shell.wrappers import Options, options
 from hitl.policy.tables import names
 
-# Programs that take the beginning of a sub-command for the whole: all their sub-commands.
+# Programs that accept a shortened sub-command, with all their sub-commands.
 ABBREVIATED: dict[str, frozenset[str]] = {
     "npm": names(
         "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec "
@@ -40,7 +40,7 @@ ABBREVIATED: dict[str, frozenset[str]] = {
         "search self-update show status suggests update validate why why-not"
     ),
 }
-# Other names that a program has for its sub-commands.
+# Aliases of sub-commands, by program.
 ALIASES: dict[str, dict[str, str]] = {
     "npm": {
         **dict.fromkeys(names("un unlink remove rm r"), "uninstall"),
@@ -64,7 +64,7 @@ ALIASES: dict[str, dict[str, str]] = {
     "cargo": {"b": "build", "c": "check", "d": "doc", "r": "run", "t": "test", "rm": "remove"},
 }
 
-# Where a sub-command may be preceded by options: the options of the program itself.
+# The options that a program accepts before its sub-command.
 GLOBAL_OPTIONS: dict[str, Options] = {
     "git": options(
         "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --list-cmds",

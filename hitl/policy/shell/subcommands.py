@@ -1,4 +1,4 @@
-"""Sub-commands: the positional words of a command, past options that may or may not take a value."""
+"""Finds the sub-commands among the words of a command, even if it isn't known which options take a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHORTENED = frozenset((*subcommand_names.ABBREVIATED, *subcommand_names.ALIASES
 
 
 class Positionals:
-    """The positional words of a command, for each way of reading options that the tables do not know."""
+    """The positional words of a command. An option that the tables don't know is read with and without a value."""
 
     __slots__ = ("_meanings", "_places", "_program", "_words")
 
@@ -25,18 +25,18 @@ class Positionals:
         self._meanings: dict[int, tuple[str | None, ...]] | None = None
 
     def subcommands(self) -> list[list[str | None]]:
-        """The words themselves, also with a shortened sub-command in full."""
+        """Return the positional words for each reading, and again with a shortened sub-command in full."""
         found = [[self._words[at] for at in one] for one in self._positions()]
         if self._program in _SHORTENED:
             found += [[full, *one[1:]] for one in found if one for full in _in_full(self._program, one[0])]
         return found
 
     def after(self, path: tuple[str, ...]) -> list[int]:
-        """Where the words after a sub-command path begin, for each way of reading the options before it."""
+        """Return the places after a path of sub-commands, one for each reading of the options before it."""
         if not path:
             return [1]
         words, exact = self._words, self._program not in _SHORTENED
-        if path[-1] not in words and (exact or len(path) > 1):  # nearly always, and told without reading the options
+        if path[-1] not in words and (exact or len(path) > 1):  # the usual case; the options need not be read
             return []
         firsts = [at for at, names in self._firsts().items() if path[0] in names]
         if len(path) == 1 or not firsts:
@@ -49,11 +49,11 @@ class Positionals:
         return list(dict.fromkeys(found))
 
     def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
-        """Where the sub-command may stand, with the names that the word there may be meant for."""
+        """Return the possible places of the sub-command, each with the names that the word there may mean."""
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED
             first = words[1] if len(words) > 1 else None
-            told = first is not None and first[:1] != "-"  # nearly always, and no option needs to be read
+            told = first is not None and first[:1] != "-"  # the usual case; no option comes first
             places = (1,) if told else dict.fromkeys(one[0] for one in self._positions() if one)
             self._meanings = {
                 at: (words[at], *(_in_full(self._program, words[at]) if shortened else ())) for at in places
@@ -70,7 +70,7 @@ class Positionals:
 
 
 def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
-    """The places, and whether every option is known."""
+    """Return the places of the positional words, and whether every option is known."""
     found: list[int] = []
     sure = True
     at, end = 1, len(words)
@@ -89,7 +89,7 @@ def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) 
 
 @lru_cache(maxsize=1024)
 def _in_full(program: str, name: str | None) -> list[str]:
-    """The sub-commands that another name, or the beginning of one, stands for."""
+    """Return the sub-commands that an alias or a shortened name may mean."""
     alias = subcommand_names.ALIASES.get(program, {}).get(name or "")
     if alias is not None:
         return [alias]

@@ -1,7 +1,8 @@
-"""The syntax of a shell line: tree-sitter-bash's tree, walked for commands, and words evaluated as far as known.
+"""Reads a shell line for rules that tighten: finds all commands in its syntax tree, and evaluates known words.
 
-A reading only grows: each step may add a command or a doubt, never remove one. So a wrong guess can make a call be
-asked about, and cannot make one pass. A line that is broken is searched word by word as well.
+The tree is tree-sitter-bash's. A reading only grows: each step may add a command or a doubt, and never removes one. So
+a wrong guess can lead to a question, but it can't allow a call. A line with a syntax error is also searched word by
+word for names of programs.
 """
 
 from __future__ import annotations
@@ -12,18 +13,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, programs, unwrap, words, work
+from hitl.policy.shell.expansion import MAX_CHOICES, SUBSTITUTIONS, VALUES, Fields, WordReader
 from hitl.policy.shell.reading import ShellReading, SimpleCommand, Words
-from hitl.policy.shell.tree import bracket_words, descend, ends_as_read, loses_blanks, text_of
+from hitl.policy.shell.tree import bracket_words, ends_as_read, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-Fields = list[str | None]
-
-_MAX_CHOICES = 8  # values of a variable that are followed
-_NODES_A_UNIT = 16
-_SPLIT = "\x00"  # an unquoted blank inside an expanded word
 
 _NO_WORDS = frozenset({"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"})
 _REDIRECTS = _NO_WORDS - {"variable_assignment"}
@@ -38,10 +35,6 @@ _LEAVES = frozenset(
         "file_descriptor",
     }
 )
-_UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})
-_BRACED = frozenset({"word", "concatenation", "brace_expression"})
-_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
-_TEXTUAL = frozenset({'"', "string_content", "$"})
 _WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\\[\]*?]+")
 _BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _OPENED = re.compile(r"(?<!\\)\$\(")
@@ -52,9 +45,11 @@ _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
-#: Ends of lines that are sure to need their tree: a shell runs what is piped into it.
+#: Ends of lines that always need the tree, because a shell runs its piped input.
 _LISTENERS = ("| bash", "|bash", "| sh", "|sh")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
+
+_WORDS = frozenset({"word", *VALUES})
 
 
 @cache
@@ -66,19 +61,19 @@ def _parser() -> Parser:
 
 
 def parsed(source: bytes) -> Node:
-    """The tree of a text."""
+    """Return the root of the syntax tree of a text."""
     return _parser().parse(source).root_node
 
 
 def read_line(line: str) -> ShellReading:
-    """Read one line (or script) that a POSIX shell or bash would be given."""
+    """Read a line or script for a POSIX shell or bash."""
     reading = ShellReading()
     read_into(reading, line, 0, {})
     return reading
 
 
 def read_argv(argv: Words) -> ShellReading:
-    """Read a program and its arguments that are started without a shell."""
+    """Read a program with its arguments, started without a shell."""
     reading = ShellReading()
     if argv:
         cut = _cut(argv)
@@ -91,7 +86,7 @@ def read_argv(argv: Words) -> ShellReading:
 
 
 def _cut(argv: Words) -> Words:
-    """The first words, as many as are read; the first of all stays, whatever its length."""
+    """Return the first words, up to the limits of a reading. The first word is always kept."""
     size = 0
     for at, word in enumerate(argv):
         size += len(word or "")
@@ -101,9 +96,9 @@ def _cut(argv: Words) -> Words:
 
 
 def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str, Fields]) -> None:
-    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``.
+    """Read shell text into a reading; ``positional`` has the values of ``$0``, ``$1``, ... and ``$@``.
 
-    What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
+    Simple text is read without the parser, with the same result. Any syntax that could change the result is parsed.
     """
     if len(line) > MAX_LINE or depth > MAX_DEPTH or (depth and reading.exhausted(work.of_text(len(line)))):
         reading.hide("is too long or too deeply nested to read")
@@ -133,12 +128,12 @@ def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str
 
 
 def _few(line: str) -> bool:
-    """Whether a line has few enough commands to be read at all."""
+    """Whether a line has so few commands that all of them can be read."""
     return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
 def _respelled(line: str) -> list[str]:
-    """The line where the grammar misreads it: continued lines joined, a blank before a line's first backslash."""
+    """Return other spellings of a line that the grammar misreads: with continued lines joined, or with added blanks."""
     if "\\" not in line or "\n" not in line:
         return []
     joined = line.replace("\\\n", "")
@@ -147,34 +142,22 @@ def _respelled(line: str) -> list[str]:
 
 
 def _guess(reading: ShellReading, text: str) -> None:
-    """Name every word of a broken text as if it were a program: enough for a deny list, never for an allow."""
+    """Take every word of a broken text for a program: this can match a deny list, but never an allow list."""
     seen = {command.base for command in reading.commands if command.guessed}
     left = max(MAX_COMMANDS - len(seen), 0)
     found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen and len(word) <= MAX_NAME]
     reading.commands += [SimpleCommand([word, None], guessed=True) for word in found[:left]]
 
 
-class LineReader:
-    """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
+class LineReader(WordReader):
+    """Reads one text into a reading. A text inside it (``sh -c TEXT``) gets a reader of its own, one level deeper."""
 
-    _owner: LineReader | None = None  # whose tree it is: that of the reader that found a nested command, if not its own
-    _root: Node | None = None
     _source = b""
-    _text = ""
-    _ascii = False
-    _simple = False
     _redirects = False
-    _may_brace = True
     _unquoted: bool | None = None
-    _variables: dict[str, list[Fields]] | None = None
-
-    def __init__(self, reading: ShellReading, depth: int, positional: dict[str, Fields]) -> None:
-        self.reading = reading
-        self.depth = depth
-        self.positional = positional
 
     def parse(self, text: str) -> None:
-        """Parse a text and run every command in its tree; a text that may cost too much only has its words guessed."""
+        """Parse a text and record every command in its tree. If a parse may cost too much, its words are guessed."""
         self._source = text.encode("utf-8", "replace")
         short = not self.depth and len(self._source) <= work.SHORT
         if self.reading.exhausted(len(self._source) if short else work.of_parse(self._source)):
@@ -202,7 +185,7 @@ class LineReader:
             self._subscripts(text)
 
     def _subscripts(self, text: str) -> None:
-        """Substitutions in a subscript run from quoted text as well, where it is used as a number or a name."""
+        """Read the substitutions in subscripts: even in quotes they run if the text is used as a number or a name."""
         inside = False
         for found in _SUBSCRIPT.finditer(text):
             mark = found.group()
@@ -213,7 +196,7 @@ class LineReader:
                 self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
     def _walk(self, root: Node, *, deep: bool) -> None:
-        """Visit every node that may hold a command; ``deep``: words as well, because they may hold backquotes."""
+        """Visit every node that may hold a command. ``deep``: also visit words, because they may hold backquotes."""
         visitors = _visitors()[deep]
         stack = [root]
         while stack:
@@ -228,13 +211,13 @@ class LineReader:
                 stack += inner[::-1]
 
     def source(self, text: str, positional: Words = ()) -> None:
-        """Read shell text that a command would be given."""
+        """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
         parameters: dict[str, Fields] = {str(at): [word] for at, word in enumerate(positional)}
         parameters["@"] = list(positional[1:])
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """A command named by the later words of another; ``guessed``: words that may name one."""
+        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -250,7 +233,7 @@ class LineReader:
     # --- nodes
 
     def _command(self, node: Node) -> list[Node]:
-        """Run a command; gives the parts of it that may hold others."""
+        """Record a command. Return its parts that may hold other commands."""
         inner: list[Node] = []
         simple = words.simple_words(self._written(node)) if self._simple else None
         if simple is not None:
@@ -260,7 +243,7 @@ class LineReader:
         return inner
 
     def _treed(self, node: Node, inner: list[Node]) -> Fields:
-        """The words of a command from its tree; adds the parts of it that may hold others."""
+        """Return the words of a command from its tree, and add its parts that may hold other commands to ``inner``."""
         if self._unquoted is None:
             self._unquoted = _SPELLING.search(self._text) is None
         if self._unquoted:
@@ -270,12 +253,8 @@ class LineReader:
         self._spelled(node, found, inner)
         return found
 
-    def _written(self, node: Node) -> str:
-        """The source text of a node of this text's own tree: in ASCII, a place in bytes is one in the text."""
-        return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
-
     def _spelled(self, node: Node, found: Fields, inner: list[Node]) -> None:
-        """Find the words of a command where quotes, expansions, comments or several lines may stand."""
+        """Find the words of a command that may hold quotes, expansions, comments or several lines."""
         end, translated = -1, False
         for child in node.children:
             kind, start = child.type, child.start_byte
@@ -294,11 +273,11 @@ class LineReader:
                 self._append(found, inner, child, glued=glued)
 
     def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
-        """Run a command whose words are found, with those behind redirections, and with its variables filled in."""
+        """Record a command, with the words after its redirections, and again with values for its variables."""
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
-            del found[0]  # the descriptor of a redirection that begins the command
+            del found[0]  # the descriptor of a redirection at the beginning
         if found:
             unwrap.run(self, found, node)
             if None in found and unwrap.depends(found[0]):
@@ -306,8 +285,22 @@ class LineReader:
                 if unwrap.by_argument(found[0]) and any(self._splits(child) for child in node.children):
                     self.reading.doubts.append("gets options known only when it runs")
 
+    def _substituted(self, node: Node, named: tuple[str | None, ...]) -> None:
+        """Record the command again with each value that the line gives its variables, if that changes the words."""
+        choices = [
+            self._candidates(child.children[0] if child.type == "command_name" else child)
+            for child in node.children
+            if child.type not in _NO_WORDS
+        ]
+        seen = {named}
+        for turn in range(min(max(map(len, choices), default=0), MAX_CHOICES)):
+            found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
+            if found and found[0] is not None and found not in seen:
+                seen.add(found)
+                unwrap.run(self, found, node)
+
     def _splits(self, node: Node) -> bool:
-        """Whether a word may become any number of words that the line does not tell: outside quotes, or as ``"$@"``."""
+        """Whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
         if node.type == "string":
             return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
         if node.type in ("simple_expansion", "expansion"):
@@ -320,7 +313,7 @@ class LineReader:
         if kind == "word" and not glued and (text := self._literal(word)) is not None:
             found.append(text)
             return
-        if target.type in _GROUPS:  # of ``time ( ... )``, which the grammar takes for a word
+        if target.type in _GROUPS:  # in ``time ( ... )``, the grammar takes the group for a word
             inner.append(target)
             return
         fields = self._word(target)
@@ -331,46 +324,17 @@ class LineReader:
         else:
             found += fields
 
-    def _literal(self, word: Node) -> str | None:
-        """The text of a bare word that means what it says; None if a backslash or a brace may change it."""
-        text = self._written(word)
-        return None if "\\" in text or "{" in text else text
-
     def _misread(self, found: Fields, node: Node) -> None:
-        """The grammar took words of another line for arguments (after a comment): they begin a command of their own."""
+        """Record a command that ends here: after a comment, the grammar took words of another line for arguments."""
         self.reading.hide("is not read as shell syntax")
         if found:
             unwrap.run(self, list(found), node)
-
-    def _word(self, node: Node) -> Fields:
-        """A word as the fields that it is split into; None for what is known only when the line runs."""
-        if self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node)):
-            return self._braced(node)
-        value = self.value(node)
-        return [value] if value is None or _SPLIT not in value else [part for part in value.split(_SPLIT) if part]
-
-    def _braced(self, node: Node) -> Fields:
-        """A word that may hold a brace expansion; quoted braces and commas are letters."""
-        parts = [node] if node.type == "word" else node.children
-        text = "".join(self._template(part) for part in parts)
-        expanded = braces.expand(text)
-        if expanded is None or self.reading.exhausted(work.of_text(sum(map(len, expanded)))):
-            self.reading.hide("has braces that stand for too many words")
-            return [None]
-        split = [part for word in expanded for part in word.split(_SPLIT) if part]
-        return [None if braces.UNKNOWN in part else part for part in split]
-
-    def _template(self, node: Node) -> str:
-        value = self.value(node)
-        if value is None:
-            return braces.UNKNOWN
-        return braces.template(self._written(node)) if node.type in _UNQUOTED else value
 
     def _assignment(self, node: Node) -> None:
         name, command = text_of(node.children[0]), node.parent
         if command is not None and command.type == "declaration_command":
             return
-        if name == "IFS" and command is not None and _is_read(command):  # only what ``read`` makes of its one line
+        if name == "IFS" and command is not None and _is_read(command):  # it only changes how ``read`` splits its line
             return
         if name not in programs.PAGERS or text_of(node) != f"{name}=cat":
             self._sets(name)
@@ -380,7 +344,7 @@ class LineReader:
             self.reading.hide(f"sets {name[:40]}")
 
     def _builtin(self, node: Node) -> None:
-        """``[``, ``[[``, ``export`` and the like have a syntax of their own and run no program."""
+        """Read ``[``, ``[[``, ``export`` and the like, which have a syntax of their own and run no program."""
         found: Fields = [node.children[0].type]
         if node.type == "declaration_command":
             for child in node.named_children:
@@ -400,7 +364,10 @@ class LineReader:
         self._sets(next((text_of(child) for child in node.children if child.type == "variable_name"), ""))
 
     def _expanded(self, node: Node) -> None:
-        """Expansions that set a variable, run their value as a prompt, or hold text in quotes that do not quote."""
+        """Read an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
+
+        Inside double quotes, such single quotes don't quote, so a substitution in the text runs.
+        """
         operators = {text_of(child) for child in node.children if not child.is_named}
         if operators & {"=", ":="}:
             self._sets(text_of(node.children[1]))
@@ -410,7 +377,7 @@ class LineReader:
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """A here-document; where it may end elsewhere, its lines may be commands."""
+        """Check the end of a here-document: if a shell may end it elsewhere, its lines may be commands."""
         if not ends_as_read(node, self._source):
             self.reading.hide("is not read as shell syntax")
             _guess(self.reading, self._text)
@@ -418,7 +385,7 @@ class LineReader:
     def _redirect(self, node: Node) -> None:
         children = node.children
         operator = children[0].type
-        if operator[0] not in "<>&":  # a descriptor stands first
+        if operator[0] not in "<>&":  # a descriptor comes first
             operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
@@ -434,7 +401,7 @@ class LineReader:
             self.source(text[1:-1].replace("\\`", "`"))
 
     def _embedded(self, node: Node) -> None:
-        """Read substitutions in text that the grammar keeps in one piece (defaults, patterns, here-documents)."""
+        """Read substitutions in text that the grammar doesn't divide (defaults, patterns, here-documents)."""
         text = self._written(node)
         if node.type == "heredoc_body" and _quoted_delimiter(node):
             return
@@ -449,153 +416,15 @@ class LineReader:
         self.reading.substitution = True
         self.source(text)
 
-    # --- words
-
-    def value(self, node: Node) -> str | None:
-        """The text of a word after quoting, or None if it is known only when the line runs."""
-        kind = node.type
-        if kind == "word":
-            text = self._written(node)
-            return words.unquoted(text) if "\\" in text else text
-        evaluate = _VALUES.get(kind)
-        return self._written(node) if evaluate is None else evaluate(self, node)
-
-    def _concatenation(self, node: Node) -> str | None:
-        children = node.children
-        parts = [
-            self.value(child)
-            for child, following in zip(children, [*children[1:], None], strict=True)
-            if child.type != "$" or following is None or following.type != "string"  # $"..." is a translated string
-        ]
-        known = [part for part in parts if part is not None]
-        return "".join(known) if len(known) == len(parts) else None
-
-    def _string(self, node: Node) -> str | None:
-        text = self._written(node)
-        plain = self._simple and "$" not in text and "`" not in text
-        known = plain or all(child.type in _TEXTUAL for child in node.children)
-        return words.double_quoted(text[1:-1]) if known else None
-
-    def _expansion(self, node: Node) -> str | None:
-        named = [child for child in node.children if child.type in ("variable_name", "special_variable_name")]
-        name = self._written(named[0]) if named else ""
-        if name == "IFS":
-            return _SPLIT
-        if name[:1].isdigit() and not self.positional:
-            self.reading.doubts.append("uses a positional parameter")
-            return name[1:]
-        return None
-
-    # --- variables that the line itself sets
-
-    def _substituted(self, node: Node, named: tuple[str | None, ...]) -> None:
-        """Name the command again with the values that the line gives its variables, where they make it another."""
-        choices = [
-            self._candidates(child.children[0] if child.type == "command_name" else child)
-            for child in node.children
-            if child.type not in _NO_WORDS
-        ]
-        seen = {named}
-        for turn in range(min(max(map(len, choices), default=0), _MAX_CHOICES)):
-            found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
-            if found and found[0] is not None and found not in seen:
-                seen.add(found)
-                unwrap.run(self, found, node)
-
-    def _candidates(self, node: Node) -> list[Fields]:
-        """The values a word may have: each a list of fields."""
-        if node.type == "word" and (text := self._literal(node)) is not None:
-            return [[text]]
-        value = self.value(node)
-        if value is not None or (self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node))):
-            return [self._word(node)]
-        if node.type in ("simple_expansion", "expansion"):
-            known = self._lookup(node)
-            return [[field for word in value for field in _split_known(word)] for value in known] or [[None]]
-        return self._joined(node) if node.type in ("string", "concatenation") else [[None]]
-
-    def _lookup(self, node: Node) -> list[Fields]:
-        name = text_of(node).strip('${}"').removesuffix("[@]").removesuffix("[*]")
-        given = self.positional.get("@" if name == "*" else name)
-        if given is not None:
-            return self._affordable([list(given)])
-        return self._affordable((self._owner or self).assigned(name))
-
-    def assigned(self, name: str) -> list[Fields]:
-        """The values that this reader's own text gives a variable."""
-        if self._variables is None:
-            self._variables = self._assignments()
-        return self._variables.get(name, [])
-
-    def _affordable(self, values: list[Fields]) -> list[Fields]:
-        """The values, unless to fill them in costs too much."""
-        size = sum(len(word or "") for value in values for word in value)
-        return [] if values and self.reading.exhausted(work.of_text(size)) else values
-
-    def _joined(self, node: Node) -> list[Fields]:
-        inner = [child for child in node.children if child.type != '"']
-        if node.type == "string" and len(inner) == 1:
-            return self._lookup(inner[0]) or [[None]]
-        parts = [self._texts(child) for child in inner]
-        if not parts or not all(parts):
-            return [[None]]
-        most = min(max(map(len, parts)), _MAX_CHOICES)
-        return [["".join(part[min(turn, len(part) - 1)] for part in parts)] for turn in range(most)]
-
-    def exactly(self, node: Node) -> list[str]:
-        """The text that a word has; none if it is known only when the line runs."""
-        value = self.value(node)
-        return [] if value is None else [value]
-
-    def texts(self, node: Node) -> list[str]:
-        """The texts that a word may have, by the values that the line gives its variables; none if unknown."""
-        value = self.value(node)
-        if value is not None:
-            return [value]
-        found = [[word for word in one if word is not None] for one in self._candidates(node) if None not in one]
-        return [" ".join(one) for one in found]
-
-    def _texts(self, node: Node) -> list[str]:
-        """The texts that a part of a quoted word may have; none if it is not known."""
-        if node.type == "string_content":
-            return [words.double_quoted(text_of(node))]
-        found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]
-        return ["".join(value) for value in found]
-
-    def _assignments(self) -> dict[str, list[Fields]]:
-        found: dict[str, list[Fields]] = {}
-        if self._root is None or self.reading.exhausted(self._root.descendant_count // _NODES_A_UNIT):
-            return found
-        if not any(
-            mark in self._text for mark in ("=", "for", "select")
-        ):  # what an assignment or a loop is written with
-            return found
-        for node in descend(self._root):
-            if node.type == "variable_assignment":
-                found.setdefault(text_of(node.children[0]), []).extend(self._assigned(node.children[-1]))
-            elif node.type == "for_statement":
-                names = [text_of(child) for child in node.children if child.type == "variable_name"]
-                values = [child for child in node.named_children if child.type == "word" or child.type in _VALUES]
-                found.setdefault(names[0] if names else "", []).extend(
-                    [field] for value in values for field in self._word(value)
-                )
-        return found
-
-    def _assigned(self, value: Node) -> list[Fields]:
-        if value.type == "array":
-            return [[field for item in value.named_children for field in self._word(item)]]
-        known = self.value(value)
-        return [[known]] if known is not None else []
-
 
 def _is_read(command: Node) -> bool:
     return any(child.type == "command_name" and text_of(child) == "read" for child in command.children)
 
 
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
-    """The words of a command that stand after a redirection, which the grammar files under the redirection.
+    """Return the words of a command that come after a redirection. In the tree, they are below the redirection.
 
-    ``own``: the command may have redirections inside, not only beside it.
+    ``own``: redirections inside the command's node count, too, not only those of its parent.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
@@ -603,7 +432,7 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
     found: list[Node] = []
     for redirect in redirects:
-        if redirect.named_child_count == 1:  # its target
+        if redirect.named_child_count == 1:  # only its target
             continue
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]
@@ -617,7 +446,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """The text up to the parenthesis that closes it, or all of it."""
+    """Return the text up to its closing parenthesis, or all of it if there is none."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1
@@ -626,15 +455,11 @@ def _balanced(text: str) -> str:
     return text
 
 
-def _split_known(word: str | None) -> Fields:
-    return [None] if word is None else list(word.split())
-
-
 Visitor = Callable[["LineReader", "Node"], "Sequence[Node] | None"]
 
 
 def _leaf(_reader: LineReader, _node: Node) -> Sequence[Node]:
-    """Nothing is in it."""
+    """Skip a node that holds no commands."""
     return ()
 
 
@@ -653,7 +478,7 @@ _VISIT: dict[str, Visitor] = {
         ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
         LineReader._embedded,  # noqa: SLF001 - as above
     ),
-    **dict.fromkeys(_SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001 - as above
+    **dict.fromkeys(SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001 - as above
 }
 _VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001 - as above
 _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
@@ -661,24 +486,10 @@ _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 @cache
 def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
-    """What is visited of a tree, and what of one whose words are visited too: by the numbers of the grammar's kinds."""
+    """Return the visitors of a tree, and those of a tree whose words are visited too, by the grammar's kind numbers."""
     language = _parser().language
     kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
     return (
         {at: _VISIT[kind] for at, kind in kinds.items() if kind in _VISIT},
         {at: _VISIT_WORDS[kind] for at, kind in kinds.items() if kind in _VISIT_WORDS},
     )
-
-
-_VALUES: dict[str, Callable[[LineReader, Node], str | None]] = {
-    "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001 - as above
-    "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
-    "ansi_c_string": lambda reader, node: words.escapes(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
-    "translated_string": lambda reader, node: reader.value(node.children[-1]),
-    "string": LineReader._string,  # noqa: SLF001 - as above
-    "concatenation": LineReader._concatenation,  # noqa: SLF001 - as above
-    "simple_expansion": LineReader._expansion,  # noqa: SLF001 - as above
-    "expansion": LineReader._expansion,  # noqa: SLF001 - as above
-    **dict.fromkeys(_SUBSTITUTIONS, lambda _reader, _node: None),
-}
-_WORDS = frozenset({"word", *_VALUES})

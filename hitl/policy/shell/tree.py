@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree: their text, everything in them, and where the grammar reads a line otherwise than a shell."""
+"""Nodes of a syntax tree: their text, their descendants, and lines that the grammar reads differently from a shell."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OPERATOR = re.compile(r"[|&;<>()\n]")
 
 
 def text_of(node: Node) -> str:
-    """The source text of a node."""
+    """Return the source text of a node."""
     return node.text.decode("utf-8", "replace") if node.text is not None else ""
 
 
 def descend(node: Node) -> Iterable[Node]:
-    """A node and everything in it."""
+    """Yield a node and all its descendants."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -44,10 +44,10 @@ def descend(node: Node) -> Iterable[Node]:
 
 
 def bracket_words(node: Node, source: bytes) -> list[Node] | None:
-    """The words of ``[ ... ]``; None if an operator of the shell stands among them.
+    """Return the words of ``[ ... ]``; None if a shell operator is among them.
 
-    The grammar reads an expression up to the bracket. To a shell ``[`` is an ordinary command, whose words end at an
-    operator: what follows ``||`` is a command of its own, and what follows ``>`` is a file that is written.
+    The grammar reads an expression up to the bracket. For a shell, ``[`` is an ordinary command, and its words end at
+    an operator: another command follows ``||``, and a file that is written follows ``>``.
     """
     found: list[Node] = []
     stack = node.children[1:-1][::-1]
@@ -67,7 +67,7 @@ def bracket_words(node: Node, source: bytes) -> list[Node] | None:
 
 
 def loses_blanks(root: Node, source: bytes) -> bool:
-    """Whether the grammar skips an escaped blank as if it were a blank; to a shell it is a letter of a word."""
+    """Whether the grammar skips an escaped blank like a separator; for a shell it is a part of a word."""
     return any(
         found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
         for found in _ESCAPED.finditer(source)
@@ -75,15 +75,16 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 
 
 def _is_letter(node: Node | None) -> bool:
-    """Whether what stands in this node is a letter: it is a part of a word, a text or a comment."""
+    """Whether the characters of this node are part of a word, a text or a comment."""
     return node is not None and node.parent is not None and not node.child_count
 
 
 def ends_as_read(redirect: Node, source: bytes) -> bool:
-    """Whether a here-document ends where the grammar ends it: at the first line that is its delimiter.
+    """Whether a shell ends a here-document where the grammar does: at the first line that is its delimiter.
 
-    Only a plain delimiter is compared. The grammar takes a backslash out of a quoted one, which a shell keeps, and
-    ``<<-`` allows blanks before the last delimiter, where a shell allows tabs.
+    Only a plain delimiter is compared; False for any other, because the two differ. The grammar removes a backslash
+    from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``, the grammar allows blanks, but
+    a shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

@@ -1,4 +1,4 @@
-"""From a command to what it would run in turn: shells, wrappers, ``xargs``, ``find -exec``, interpreters and more."""
+"""Finds the programs that a command would run in turn: by shells, wrappers, ``xargs``, ``find -exec`` and the like."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, running_arguments, scripts, subcommand_names, words, wrappers
-from hitl.policy.shell.reading import SimpleCommand, Words, base_name
+from hitl.policy.shell.reading import PayloadReader, SimpleCommand, Words, base_name
 from hitl.policy.shell.starts_nothing import STARTS_NOTHING
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import Positionals
@@ -19,12 +19,11 @@ from hitl.policy.shell.wrappers import Options, Wrapper
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hitl.policy.shell.syntax import LineReader
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
 _MAX_STARTED = 8
-_MAX_GUESSED = 1024  # characters of a word that is searched for programs' names
+_MAX_GUESSED = 1024  # characters of a word that are searched for names of programs
 _NAMES = re.compile(
     r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*"
 )
@@ -55,9 +54,9 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 @dataclass(slots=True)
 class Run:
-    """A command that runs others: the reader it was found by, the program's base name, its words, where it stands."""
+    """A command that runs others: its reader, the base name of its program, its words, and its node in the tree."""
 
-    reader: LineReader
+    reader: PayloadReader
     base: str
     words: Words
     origin: Node | None
@@ -65,29 +64,29 @@ class Run:
 
     @property
     def positionals(self) -> Positionals:
-        """Its positional words, read when they are first asked for."""
+        """The positional words of the command, read on first use."""
         if self._positionals is None:
             self._positionals = Positionals(self.words)
         return self._positionals
 
     def hide(self, why: str) -> None:
-        """A program may run that is not named."""
+        """Note that a program may run that the line doesn't name."""
         self.reader.reading.hide(f"{self.base} {why}")
 
     def doubt(self, why: str) -> None:
-        """What the command does cannot be told from its words."""
+        """Note that the words don't show what the command does."""
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:
-        """Whether the command is ``--version`` or ``--help`` alone."""
+        """Whether the command only asks for the version or for help."""
         return len(self.words) == 2 and self.words[1] in programs.HARMLESS_FLAGS  # noqa: PLR2004 - program and flag
 
 
 Handler = Callable[[Run], None]
 
 
-def run(reader: LineReader, command: Words, origin: Node | None) -> None:
-    """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
+def run(reader: PayloadReader, command: Words, origin: Node | None) -> None:
+    """Record a command and all commands that it would run in turn. ``origin`` is the node of the command, if any."""
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return
@@ -111,18 +110,18 @@ def run(reader: LineReader, command: Words, origin: Node | None) -> None:
         handle(Run(reader, base if base in _HANDLERS else programs.plain_name(base), command, origin))
 
 
-def _pathed(reader: LineReader, name: str) -> None:
+def _pathed(reader: PayloadReader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
         reader.reading.doubts.append(f"{name[:MAX_NAME]} lies outside the system's program folders")
 
 
 def by_argument(program: str | None) -> bool:
-    """Whether an option may make this program run another, or delete, so that words not known may be such options."""
+    """Whether an option may make this program run another one or delete files, so that an unknown word is a doubt."""
     return base_name(program or "") in running_arguments.STEERED
 
 
 def depends(program: str | None) -> bool:
-    """Whether a word that the line sets itself may decide what this program runs."""
+    """Whether the value of a variable may decide which programs this program runs."""
     if program is None:
         return True
     base = base_name(program)
@@ -130,7 +129,7 @@ def depends(program: str | None) -> bool:
 
 
 def may_listen(command: Words) -> bool:
-    """Whether what a command runs may depend on what is piped into it, which only a tree tells."""
+    """Whether a command may run programs that depend on its piped input. The tree is needed to find that input."""
     handle = _handler(base_name(command[0] or ""))
     if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:
         return command[1] == "bisect" or command[1] in _WRAPPING["git"]
@@ -164,7 +163,7 @@ def _shell(run: Run) -> None:
 
 
 def _long_option(run: Run, word: str, following: Words) -> int:
-    """How many words a shell's long option takes; 0 if it is none of those that are known by name."""
+    """Return how many words a shell's long option takes, itself included; 0 if it isn't a known long option."""
     name, equals, value = word.lstrip("-").partition("=")
     starts = name in programs.SHELL_START_UPS or (run.base == "fish" and word == "-C")
     if not starts and not (name == "command" and equals):
@@ -190,7 +189,7 @@ def _capsh(run: Run) -> None:
 
 
 def _tmux(run: Run) -> None:
-    """Most sub-commands of tmux run commands, in a window or by a format, and any beginning of a name will do."""
+    """Most sub-commands of tmux run commands, in a window or by a format, and tmux accepts shortened names."""
     _subcommand(run)
     name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
@@ -253,7 +252,7 @@ def _trap(run: Run) -> None:
 
 
 def _reads_into(run: Run) -> None:
-    """Builtins that set the variables which their words name."""
+    """Read a builtin that sets the variables which its words name."""
     _arguments_too(run)
     for word in run.words[1:]:
         if word is None or programs.hijacks(word.partition("[")[0]):
@@ -261,7 +260,7 @@ def _reads_into(run: Run) -> None:
 
 
 def _declares(run: Run) -> None:
-    """``export``, ``declare`` and the like: assignments, names, and ``-n``, which makes one name stand for another."""
+    """Read ``export``, ``declare`` and the like: assignments, names, and ``-n``, which makes a name an alias."""
     for word in run.words[1:]:
         name, _, value = (word or "").partition("=")
         if word is None or programs.hijacks(name.removesuffix("+").partition("[")[0]):
@@ -304,13 +303,13 @@ def _odd(run: Run) -> None:
 
 
 def _unknown(run: Run) -> None:
-    """A program that no table knows may run what any of its words names."""
+    """Read an unknown program: any of its words may name a program that it runs."""
     run.reader.reading.doubts.append(f"the program {base_name(run.words[0] or '')[:MAX_NAME]} is not known here")
     _guess(run)
 
 
 def _guess(run: Run) -> None:
-    """Take each later word, and each word inside one, for a program that may run: enough to ask, not to deny."""
+    """Guess that each argument, and each word inside an argument, names a program: enough to ask, not to deny."""
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
         if reading.exhausted(of_text(len(word or ""))):
@@ -339,7 +338,7 @@ def _find(run: Run) -> None:
 
 
 def _found_command(run: Run, command: list[str | None]) -> None:
-    """A command that is run on each file found: ``{}`` is a file's name, known only then."""
+    """Read a command that runs on each found file. ``{}`` is the file's name, which is known only then."""
     program = command[0] if command else None
     if program is not None and _handler(base_name(program)) is not None and _holds_names(command):
         run.hide("puts file names into another command")
@@ -373,7 +372,7 @@ def _sed(run: Run) -> None:
 
 
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
-    """A script, or (not ``sure``) a word that is one only for some versions of sed, and else a file's name."""
+    """Read a sed script. If not ``sure``, the word is a script for some versions of sed, a file's name for others."""
     try:
         commands = scripts.sed_commands(script)
     except scripts.NotUnderstood:
@@ -404,7 +403,7 @@ def _arguments(run: Run) -> None:
 
 
 def _compgen(run: Run) -> None:
-    """The list of words that ``compgen -W`` gets is expanded as a shell expands it, substitutions included."""
+    """``compgen -W`` expands its list of words as a shell does, with substitutions."""
     _arguments(run)
     for word in run.words[1:]:
         if word is not None and ("$(" in word or "`" in word):
@@ -423,7 +422,7 @@ def _runner(run: Run) -> None:
     if not plain or run.words[1] in _WRAPPING.get(run.base, ()):
         _subcommand(run)
     _arguments_too(run)
-    if plain:  # nearly always
+    if plain:  # the usual case
         return
     for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
         if run.positionals.after(path):
@@ -440,7 +439,7 @@ def _runner(run: Run) -> None:
 
 @lru_cache(maxsize=256)
 def _plain_subcommands(program: str) -> frozenset[str]:
-    """The sub-commands that are written in full, run nothing and store nothing that may name a program."""
+    """Return the sub-commands, in full, that run nothing and store no setting that may name a program."""
     known = programs.RUNNER_OWN.get(program) or subcommand_names.ABBREVIATED.get(program, frozenset())
     paths = (*programs.STARTER_SUBCOMMANDS.get(program, ()), *programs.SETTING_SUBCOMMANDS.get(program, ()))
     return known - programs.RUNNER_SUBCOMMANDS.get(program, frozenset()) - {path[0] for path in paths}
@@ -452,7 +451,7 @@ def _starter(run: Run) -> None:
 
 
 def _started(run: Run, rest: Words) -> None:
-    """A program of a kind that runs others, whose options are not known here: each later word may be a program."""
+    """Read a program that runs others and whose options are unknown: each of its first words may be a program."""
     run.hide("runs another program")
     for at, word in enumerate(rest[:_MAX_STARTED]):
         text = word.partition("=")[2] if word is not None and word.startswith("-") else word
@@ -497,7 +496,7 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """``bisect run`` runs its arguments; a sub-command that is not known may be another spelling of it."""
+    """``bisect run`` runs its arguments. An unknown sub-command may be another spelling of ``run``."""
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
         if what != "run" and (what is None or what not in programs.GIT_BISECT):
@@ -506,7 +505,7 @@ def _bisect(run: Run) -> None:
 
 
 def _strategy(run: Run) -> None:
-    """A merge strategy that git does not have is a program, ``git-merge-NAME``."""
+    """A merge strategy that git doesn't have is a program of the name ``git-merge-NAME``."""
     for word, following in zip(run.words, [*run.words[1:], ""], strict=True):
         name, equals, value = (word or "").partition("=")
         short = name.startswith("-s") and not equals
@@ -567,7 +566,7 @@ def _arguments_too(run: Run) -> None:
 
 
 class _Unwrapping:
-    """Reads a wrapper's own options and arguments up to the command that it runs."""
+    """Reads the options and arguments of a wrapper up to the command that the wrapper runs."""
 
     __slots__ = ("at", "run", "skipped", "sourced", "wrapper")
 
@@ -601,7 +600,7 @@ class _Unwrapping:
             self._inner(words_[self.at :])
 
     def _own(self, word: str) -> bool:
-        """Whether the word is the wrapper's own; moves past it then."""
+        """Move past a word that belongs to the wrapper. Return False if the word begins the inner command."""
         if word.startswith("-") and len(word) > 1:
             self._option(word)
             return self.at >= 0
@@ -615,7 +614,7 @@ class _Unwrapping:
         return True
 
     def _assignments(self) -> None:
-        """Move past the assignments that may stand after ``--``."""
+        """Move past the assignments after ``--``."""
         words_ = self.run.words
         while self.wrapper.assignments and self.at < len(words_) and "=" in (words_[self.at] or ""):
             self._assignment((words_[self.at] or "").partition("=")[0])
@@ -626,7 +625,7 @@ class _Unwrapping:
             self.run.hide(f"sets {name[:40]}")
 
     def _option(self, word: str) -> None:
-        """Move past an option and its value; a negative place means that nothing is run."""
+        """Move past an option and its value. A negative place means that no command remains to be read."""
         if word in self.wrapper.lookup:
             self.at = -1
         elif not self._sourced(word):
@@ -642,7 +641,7 @@ class _Unwrapping:
             self.at += 2 if takes else 1
 
     def _sourced(self, word: str) -> bool:
-        """Read the shell text that an option gives (``-c TEXT``); False if this option gives none."""
+        """Read the shell text of an option such as ``-c TEXT``. Return False if the option has no shell text."""
         name, equals, attached = word.partition("=")
         for option in self.wrapper.source:
             inside = _in_cluster(word, option, self.wrapper.options)
@@ -666,16 +665,16 @@ class _Unwrapping:
         self.at += 1 if attached else 2
 
     def _split_up(self, text: str | None, rest: Words) -> None:
-        """``env -S TEXT WORDS``: the words of the text, then the others, are the arguments of ``env`` itself."""
+        """Read ``env -S TEXT WORDS``: ``env`` gets the words of the text as arguments, and then the other words."""
         found = words.split_string(text) if text is not None and len(text) <= scripts.MAX_SCRIPT else None
         if found is None:
             self.run.hide("gets a text that cannot be split")
-        self.run.reader.source(text or "")  # no shell reads it, but people write it as if one did
+        self.run.reader.source(text or "")  # no shell reads the text, but people write it as shell text
         self.run.reader.nested(["env", *(found or ()), *rest], self.run.origin)
         self.at = -1
 
     def _replaced(self, word: str) -> None:
-        """``xargs -I MARK``: the mark stands for words of standard input, also as the program."""
+        """Read ``xargs -I MARK``: words of standard input replace the mark, even if it is the program's name."""
         found = _REPLACES.match(word)
         if found is None:
             return
@@ -715,14 +714,14 @@ class _Unwrapping:
         return self.run.base in wrappers.SHELL_WITHOUT_COMMAND and not self.sourced
 
     def _each_a_command(self, inner: Words) -> None:
-        """``parallel`` without a command runs its arguments, or the lines that it reads."""
+        """Read ``parallel`` without a command: it runs its arguments, or the lines of its input."""
         self.run.hide("runs what it is given")
         for word in inner:
             if word is not None:
                 self.run.reader.source(word)
 
     def _as_user(self, inner: Words) -> None:
-        """``su USER ARGS``: the arguments are the shell's own; ``runuser -u USER COMMAND`` runs the command."""
+        """Read ``su USER ARGS``, whose arguments go to the shell, and ``runuser -u USER COMMAND``."""
         rest = inner if self.run.base == "su" else inner[1:]
         rest = rest[1:] if rest[:1] == ["--"] else rest
         self.run.doubt("starts a shell")
@@ -734,13 +733,13 @@ class _Unwrapping:
 
 
 def _past_reserved(inner: Words) -> list[Words]:
-    """The commands in ``NAME { command``, which the grammar keeps as words."""
+    """Return the possible commands of ``coproc NAME { command``, which the grammar reads as plain words."""
     rest = [word for word in inner if word not in words.RESERVED]
     return [rest] if len(rest) == len(inner) else [rest, rest[1:]]
 
 
 def _in_cluster(word: str, option: str, options: Options) -> int:
-    """Where a short option stands in a word such as ``-qc`` or ``-cTEXT``; 0 if it does not."""
+    """Return the place of a short option in a word such as ``-qc`` or ``-cTEXT``; 0 if the word doesn't hold it."""
     if word.startswith("--") or option.startswith("--") or word == option:
         return 0
     at = max(word.find(option[1], 1), 0)
@@ -749,7 +748,7 @@ def _in_cluster(word: str, option: str, options: Options) -> int:
 
 # --- the table
 
-#: The first words of the sub-commands of a program that run other commands.
+#: By program, the first words of its sub-commands that run other commands.
 _WRAPPING: Mapping[str, frozenset[str]] = {
     program: frozenset(path[0] for path in paths if path) for program, paths in wrappers.SUBCOMMAND_WRAPPERS.items()
 }
@@ -782,7 +781,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
-#: Programs with a handler of their own that run code in a language, too.
+#: Programs with a handler of their own that are also interpreters.
 _INTERPRETERS = frozenset(filter(programs.is_interpreter, _HANDLERS))
 
 
@@ -804,5 +803,5 @@ def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
-#: These look at their own words alone.
+#: Handlers that look at the words of a command only, not at its input.
 _DEAF = (None, _odd, _unknown, _opaque, _awk, _sed, _arguments, _tar, _compgen)

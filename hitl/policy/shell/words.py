@@ -1,4 +1,4 @@
-"""How one written shell word becomes text: quotes, escapes and the escapes that printf and echo decode.
+"""Turns a written shell word into text: it removes quotes and decodes escapes, also those of printf and echo.
 
 The rules are those of POSIX.1-2017, Shell Command Language, section 2.2, and of the ANSI-C quoting in the Bash manual.
 """
@@ -9,27 +9,27 @@ from collections.abc import Callable
 
 from hitl.policy.tables import names
 
-# Lines made of nothing else have no quotes, operators, expansions or comments: a split on blanks is their parse.
+# Lines that consist of such words have no quotes, operators, expansions or comments, so a split at blanks parses them.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
-# A command made of such words, of ``{}`` and of whole words in quotes in which nothing is expanded or escaped.
+# A command of such words, ``{}``, and whole words in quotes in which nothing is expanded or escaped.
 _QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
 _SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*"
 _simple_command = re.compile(_SIMPLE).fullmatch
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
-# Such commands in a list or a pipe.
+# A list or a pipe of such commands.
 _JOINT = r"&&|\|\|?|;"
 _simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
 _NO_NAMES = frozenset("+,-:@%")
-# These have a syntax of their own and run no program.
+# These builtins have a syntax of their own and run no program.
 DECLARING = names("declare export local readonly typeset unset unsetenv")
 
-# Characters that read as nothing, as a blank or as another order than they run in.
+# Characters that people see as nothing, as a blank, or in another order than they are run.
 unseen = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
     r"\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
@@ -56,21 +56,22 @@ _NAMED = {
 
 
 def simple_words(command: str) -> list[str] | None:
-    """The words of a command without any syntax but quotes; None for any other, which only its tree tells."""
+    """Return the words of a command that has no syntax except quotes; None for any other, which needs the parser."""
     return command.split() if plain_line(command) and _read_alike(command) else quoted_words(command)
 
 
 def quoted_words(command: str) -> list[str] | None:
-    """As ``simple_words``, for a command that is not plain throughout."""
+    """As ``simple_words``, for a command that has more than plain words."""
     if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
 
 
 def simple_commands(line: str) -> list[list[str]] | None:
-    """The words of each command in a list or pipe of simple commands; None for a line with any other syntax.
+    """Return the words of each command in a list or pipe of simple commands; None for a line with other syntax.
 
-    Also None where a quoted subscript holds a substitution: used as a number or a name, it runs in spite of its quotes.
+    Also None if a line has a bracket and a substitution: a quoted subscript that is used as a number or a name runs
+    the substitution in spite of the quotes.
     """
     if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
         return None
@@ -84,7 +85,7 @@ def simple_commands(line: str) -> list[list[str]] | None:
 
 
 def joined_commands(line: str) -> list[tuple[str, list[str]]] | None:
-    """The commands that ``simple_commands`` finds in a line, each with the joint before it ('' for the first)."""
+    """Return the commands of ``simple_commands``, each with the operator before it ('' for the first command)."""
     commands = simple_commands(line)
     if commands is None:
         return None
@@ -97,7 +98,10 @@ def _starts(name: str) -> bool:
 
 
 def _read_alike(command: str) -> bool:
-    """Whether the grammar agrees: it takes what follows ``==`` for a pattern, and loses a sign that is no name."""
+    """Whether the grammar reads the command as a shell does.
+
+    The grammar takes a word after ``==`` for a pattern, and loses a leading sign.
+    """
     return " ==" not in command and command[0] not in _NO_NAMES
 
 
@@ -107,12 +111,12 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def unquoted(text: str) -> str:
-    """A bare word without its backslashes; backslash-newline vanishes."""
+    """Return a bare word without its backslashes. A backslash before a newline is removed with the newline."""
     return _UNQUOTED.sub(_kept, text) if "\\" in text else text
 
 
 def double_quoted(text: str) -> str:
-    r"""The inside of double quotes: a backslash counts only before ``$ ` " \\`` and a newline."""
+    r"""Decode the inside of double quotes: a backslash counts only before ``$ ` " \\`` and a newline."""
     return _DOUBLE.sub(_kept, text) if "\\" in text else text
 
 
@@ -139,7 +143,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def escapes(text: str) -> str:
-    r"""What ``$'...'``, ``printf`` and ``echo -e`` make of backslash escapes (``\x72``, ``\162``, ``\u0072``)."""
+    r"""Decode backslash escapes as ``$'...'``, ``printf`` and ``echo -e`` do (``\x72``, ``\162``, ``\u0072``)."""
     return _ESCAPE.sub(_decoded, text) if "\\" in text else text
 
 
@@ -159,9 +163,9 @@ _SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
 
 
 def split_string(text: str) -> list[str | None] | None:
-    """The words that ``env -S`` makes of a text (GNU coreutils manual); None for a text that it refuses.
+    """Split a text into words as ``env -S`` does (GNU coreutils manual); None for a text that it refuses.
 
-    A word with a variable in it is None: it is known only when the command runs.
+    A word is None if it holds a variable: it is known only when the command runs.
     """
     found: list[str | None] = []
     at, open_word = 0, False
@@ -187,7 +191,7 @@ def split_string(text: str) -> list[str | None] | None:
 
 
 def _split_part(kind: str, text: str) -> list[str | None] | None:
-    """One part of a word of ``env -S``: its text, or None inside if it has a variable; None for what is refused."""
+    """Decode one part of a word of ``env -S``: a list with its text, or with None for a variable; None if refused."""
     if kind == "single":
         return [re.sub(r"\\(['\\])", r"\1", text)]
     if any(char not in _SPLIT_KNOWN for char in _SPLIT_ESCAPE.findall(text)):
@@ -198,5 +202,5 @@ def _split_part(kind: str, text: str) -> list[str | None] | None:
 
 
 def glued(before: str | None, after: str | None) -> str | None:
-    """Two parts of one word together; None if one of them is known only when the line runs."""
+    """Join two parts of one word; None if one of them is known only when the line runs."""
     return None if before is None or after is None else before + after

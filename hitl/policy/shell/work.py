@@ -1,33 +1,33 @@
-"""How much work a line may cost to read. Past the budget the rest is not read, and the line counts as hidden.
+"""The budget for reading a line. Once it is used up, the rest is not read, and the line counts as hidden.
 
-The whole reading of a call shares one budget, counted in units that depend on the text alone, so that the same line
-always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
+The whole reading of a call shares one budget. It is counted in units that depend on the text alone, so that the same
+line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
 
-The parser recovers from a syntax error in time that grows with the square of the tokens, and a line may hold an error
-at any place. So a parse is paid for by the tokens that it may have, before it begins. One that did recover also pays
-for the nodes of its tree: among words alone it may take ten times as long as their number says.
+After a syntax error, the parser's time grows with the square of the number of tokens, and any line may hold an error.
+So each parse is charged for its possible tokens before it begins. If the parser did recover from an error, it is also
+charged for the nodes of the tree: among plain words, recovery may take ten times as long as the tokens suggest.
 """
 
 from __future__ import annotations
 
-MAX_WORK = 2000
-MAX_WORDS = 2048  # of one command
+MAX_WORK = 2000  # units
+MAX_WORDS = 2048  # words of one command
 MAX_LINE = 65536  # characters
-MAX_DEPTH = 8  # of shell texts inside shell texts
+MAX_DEPTH = 8  # levels of shell texts inside shell texts
 MAX_COMMANDS = 512
 MAX_NAME = 64  # characters of a program's name
-MAX_BRACES = 64  # words that braces expand to
-SHORT = 128  # bytes of a call's own line that are parsed whatever they hold: a fifth of the budget at most
+MAX_BRACES = 64  # words that one brace expansion may give
+SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
 _IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic
-_WORDS_A_MARK = 4  # measured: words are cheap to recover from
+_WORDS_A_MARK = 4  # measured: so many blanks between words cost as much as one other token
 _QUADRATIC = 64
-RECOVERED_NODE = 3  # units, measured
+RECOVERED_NODE = 3  # units for each node of a tree that was recovered from an error, measured
 
 
 def of_parse(source: bytes) -> int:
-    """The units that a parse of this text may cost."""
+    """Return the highest cost of a parse of this text, in units."""
     calculates = b"[" in source or b"((" in source or b"${" in source
     rest = source.translate(None, _IN_PLAIN_WORDS if calculates else _IN_WORDS)
     blanks = rest.count(b" ") + rest.count(b"\t")
@@ -36,5 +36,5 @@ def of_parse(source: bytes) -> int:
 
 
 def of_text(length: int) -> int:
-    """The units that a pass over a text costs."""
+    """Return the cost of one pass over a text, in units."""
     return 1 + length // 256

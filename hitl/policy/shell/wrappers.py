@@ -1,7 +1,7 @@
-"""Programs that run the command in their later words, and how their own options before it are spelled.
+"""Tables of wrappers: programs that run the command in their later words, with their own options before it.
 
 Each table is data from the programs' own manuals (coreutils, util-linux, findutils, sudo, git, kubectl, docker, ...).
-A wrapper is read so that every command it might run is found; what the tables do not know is read both ways.
+A wrapper is read so that every command that it might run is found: an unknown option is read with and without a value.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from typing import Any
 
 from hitl.policy.tables import names
 
-SHORTEST = 3  # of a long option's shortened name: two hyphens and a letter
+SHORTEST = 3  # the least length of a shortened long option: two hyphens and a letter
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a program's options are spelled: which take their value as a separate word, which are plain flags."""
+    """The options of a program: those that take the next word as their value, and those without a value."""
 
     valued: frozenset[str] = frozenset()
     flags: frozenset[str] = frozenset()
 
     def takes(self, word: str) -> bool | None:
-        """Whether the option word takes the next word as its value; None when the tables do not say."""
+        """Whether an option word takes the next word as its value; None if the option is unknown."""
         if word.startswith("--"):
             return False if "=" in word or word in self.flags else True if word in self.valued else None
         if word in self.valued:  # single-dash long options such as terraform's
@@ -28,7 +28,7 @@ class Options:
         return self._cluster(word)
 
     def abbreviates(self, word: str, option: str) -> bool:
-        """Whether an option word is this long option, whole or cut short as getopt_long lets people cut it."""
+        """Whether an option word is this long option, in full or shortened as getopt_long allows."""
         name = word.partition("=")[0]
         if name == option:
             return True
@@ -52,22 +52,24 @@ def options(valued: str = "", flags: str = "") -> Options:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A program that runs the command named by its later words.
-
-    ``skip`` positional words come before the command (a duration, a lock file, a user). ``source`` names the options
-    whose value is shell text. ``joined``: the remaining words are joined and given to a shell. ``elsewhere``: the
-    command runs on another host or in a container, so its programs are known by name only. ``shell_flags`` start a
-    shell, with ``lookup`` ones nothing runs. ``bare``: after ``--`` the command follows at once.
-    """
+    """A program that runs the command in its later words."""
 
     options: Options = Options()
+    #: The number of positional words before the command (a duration, a lock file, a user).
     skip: int = 0
+    #: Whether assignments may come before the command.
     assignments: bool = False
+    #: The options whose value is shell text.
     source: frozenset[str] = frozenset()
+    #: Whether the remaining words are joined and given to a shell.
     joined: bool = False
+    #: Whether the command runs on another host or in a container, so that only the names of its programs are known.
     elsewhere: bool = False
+    #: The options that start a shell.
     shell_flags: frozenset[str] = frozenset()
+    #: The options with which no command runs.
     lookup: frozenset[str] = frozenset()
+    #: Whether the command follows ``--`` at once, without the skipped words.
     bare: bool = False
 
 
@@ -238,7 +240,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "vagrant": _wrapper(source="-c --command", skip=1, elsewhere=True),
 }
 
-# Programs whose later words name a command only under one of these sub-commands: (path of words) -> its spelling.
+# Programs that are wrappers only under one of these sub-commands, each with its own options.
 _CONTAINER_EXEC = _wrapper(
     "-e -u -w --env --env-file --user --workdir --detach-keys --index",
     "-d -i -t -it -ti -T --detach --interactive --tty --privileged --no-TTY",
@@ -330,7 +332,7 @@ SUBCOMMAND_WRAPPERS: dict[str, dict[tuple[str, ...], Wrapper]] = {
     "screen": {(): _wrapper("-c -e -h -p -r -s -S -t -T", "-d -m -D -L -U", shell_flags=frozenset({""}))},
 }
 
-# Wrappers that start a shell where no command is given.
+# Wrappers that start a shell if no command is given.
 SHELL_WITHOUT_COMMAND = names("chroot unshare nsenter fakeroot proot firejail setarch linux32 linux64 script")
 
 # The dynamic loader runs the program that its first argument names.

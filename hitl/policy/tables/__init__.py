@@ -1,6 +1,6 @@
-"""Tables of words, written as words."""
+"""Tables of what tools and programs do, and a helper for tables that are lists of words."""
 
 
 def names(text: str) -> frozenset[str]:
-    """The words of a text, as a set."""
+    """Return the set of words in a text."""
     return frozenset(text.split())

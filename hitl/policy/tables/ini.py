@@ -1,4 +1,4 @@
-"""Reads the sections of the tables' data files."""
+"""Reads the data files of the tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from configparser import ConfigParser
 
 
 def read(text: str, keys: Collection[str]) -> ConfigParser:
-    """The sections of a data file, with names and keys as they are written.
+    """Return the sections of a data file. Names and keys keep their letter case.
 
     Raises ValueError for a key that isn't one of ``keys``, and configparser.Error for a text that can't be read.
     """

@@ -1,45 +1,61 @@
-"""The programs that may run unasked: what each does, its options, and what its operands are.
+"""The table of programs whose effects are known: the effect, the options and the operands of each program.
 
-The data are the ``programs/*.ini`` files beside this module, written from the programs' manuals. An option or operand
-that a section doesn't name makes the call ask. A section is one program, or one sub-command of one:
+The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. An option or
+operand that a section doesn't list makes the call ask. A section describes one program, or one of its sub-commands:
 
-    [head]                          names of the program, with a sub-command's words behind: [git log], [docker ps]
-    does = read                     what it does to what its operands name: one of EFFECTS
+    [head]                          the program's name, then the words of a sub-command: [git log], [docker ps]
+    does = read                     its effect on its operands: one of EFFECTS
     says = prints the beginning     completes the sentence "The command ..." for people
     options = -q --quiet -c:text --bytes=text -NUM
     asks = --output=out             known options that a person must judge
-    operands = path*                what the words are that are no options
+    operands = path*                the kinds of the words that aren't options
 
-Effects: ``read`` files or this machine's state, ``query`` a service or another host without changing it, ``write``,
-``build`` (run the project's own code: builds, tests, hooks), ``connect`` (fetch from or send to another host),
-``delete``.
+Effects: ``read`` reads files or the state of this machine; ``query`` asks a service or another host and changes
+nothing; ``write`` writes files; ``build`` runs the project's own code (builds, tests, hooks); ``connect`` fetches from
+or sends to another host; ``delete`` deletes or discards something.
 
-Options: ``-q`` is a flag; ``-c:KIND`` takes a value, joined or as the next word; ``-c[KIND]`` takes one only if it is
-joined; ``--long``, ``--long=KIND`` and ``--long[=KIND]`` are the same for long options; ``-NUM`` and ``+NUM`` are a
-sign and digits. Long options may be shortened (getopt_long(3)) unless ``style`` says otherwise.
+Options: ``-q`` is a flag. ``-c:KIND`` takes a value, joined or as the next word. ``-c[KIND]`` takes only a joined
+value. ``--long``, ``--long=KIND`` and ``--long[=KIND]`` are the same for long options. ``-NUM`` and ``+NUM`` are a sign
+and digits. Long options may be shortened (getopt_long(3)), unless ``style`` says otherwise.
 
-Operands: kinds in order, the last with ``*`` (any number), ``+`` (at least one) or ``?``. Several forms are separated
-by ``;``; a form behind ``with -e --regexp:`` holds if one of those options is given. ``operands = none`` takes none.
-``operands = command`` in a program's own section: its words name a sub-command, which has a section of its own.
+Operands: the kinds in order. The last may have ``*`` (any number), ``+`` (at least one) or ``?`` (at most one). ``;``
+separates several forms. A form after ``with -e --regexp:`` applies if one of these options is given. ``operands =
+none``: the program takes no operands. ``operands = command``: the words name a sub-command, which has its own section.
 
-Kinds: ``text`` (any harmless text), ``number``, ``path`` (a file or folder that is read), ``out`` (one that is
-written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``item`` (a revision or a path),
-``run`` (a command of its own, in the remaining words), ``only`` (a pattern of base names that a tree is held to).
-``named`` is a ``path`` of a program that takes a word with ``@`` or ``+`` in front, or with ``:``, for something else
-(a file of options, a command, another machine). `accepts` judges the kinds that are a matter of spelling alone:
-``word(a,b)`` (one of these words, or several joined by commas), ``slug`` (a name, or an owner and a name: no other
-host's address),
-``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
+Kinds:
 
-More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
-a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read; an option
-that ``tree`` lists counts in spite of them),
-``bare`` (``folder`` if the working folder is read when no path is given), ``ends`` (``yes`` if options end at the
-first operand), ``style`` (``words``: options are whole words with one or two dashes, as Go's flag package reads them;
-``exact``: long options can't be shortened), ``unknown`` (``text`` if words that are known only when the line runs can
-do no harm: the program takes no option that reads, writes or runs anything), ``like`` (an earlier section of the
-same file: its options, ``asks``, ``operands``, ``tree``, ``names`` and ``style`` count here too, but what this section
-says wins).
+- ``text``: any harmless text
+- ``number``: a number, perhaps with a unit
+- ``path``: a file or folder that is read
+- ``named``: a ``path``, but the program takes a word that begins with ``@`` or ``+``, or holds ``:``, for something
+  else (a file of options, a command, another machine)
+- ``out``: a file or folder that is written
+- ``folder``: the folder in which the program works after this option
+- ``rev``: a git revision
+- ``item``: a git revision or a path
+- ``run``: another command, which is all of the remaining words
+- ``only``: a pattern that limits the base names of the files in a tree
+- ``word(a,b)``: one of these words, or several joined by commas
+- ``slug``: a name, or an owner and a name, but not the address of another host
+- ``format``: a text that begins with ``+``
+- ``pretty``: a git format that runs no gpg
+
+`accepts` checks the spelling of ``number``, ``named``, ``word``, ``slug``, ``format`` and ``pretty``.
+
+More keys:
+
+- ``needs``: one of these options must be given
+- ``tree``: ``always``, or the options with which the program reads every file below a folder
+- ``names``: options with which it shows only names, so that it reads no file below a folder; an option in ``tree``
+  overrides them
+- ``bare``: ``folder`` if it reads the working folder when no path is given
+- ``ends``: ``yes`` if options end at the first operand
+- ``style``: ``words`` if options are whole words with one or two dashes, as Go's flag package reads them; ``exact`` if
+  long options can't be shortened
+- ``unknown``: ``text`` if words that are known only when the line runs can do no harm, because no option of the program
+  reads, writes or runs anything
+- ``like``: an earlier section of the same file; its options, ``asks``, ``operands``, ``tree``, ``names`` and ``style``
+  also apply here, unless this section sets them
 """
 
 from __future__ import annotations
@@ -84,7 +100,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?[a-zA-Z]{0,3}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What an option takes: the kind of its value ('' for a flag), and whether only a joined value counts."""
+    """The value that an option takes: its kind ('' for a flag), and whether the value must be joined to the option."""
 
     kind: str = FLAG
     joined_only: bool = False
@@ -92,25 +108,25 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of operands: the kinds in order, how often the last may come, and the options that it needs."""
+    """One form of operands: the kinds in order, the repetition of the last, and the options that the form needs."""
 
     kinds: tuple[str, ...]
     last: str = ""
     given: frozenset[str] = frozenset()
 
     def fits(self, count: int) -> bool:
-        """Whether so many operands may come."""
+        """Whether the form allows this number of operands."""
         least = len(self.kinds) - (self.last in ("*", "?"))
         return count >= least and (self.last in ("*", "+") or count <= len(self.kinds))
 
     def kind(self, at: int) -> str:
-        """What the operand at that place is."""
+        """Return the kind of the operand at a place."""
         return self.kinds[min(at, len(self.kinds) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One section: a program or one sub-command of it."""
+    """One section of the data: a program, or one of its sub-commands."""
 
     path: tuple[str, ...]
     does: str
@@ -135,7 +151,7 @@ _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
 
 class Sections:
-    """The sections of data files, each read when it is first asked for: a process needs few of them."""
+    """The sections of data files. Each is read on first use, because a process needs few of them."""
 
     def __init__(self, *texts: str) -> None:
         self._bodies: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -153,7 +169,7 @@ class Sections:
         return iter(self._bodies)
 
     def get(self, path: tuple[str, ...]) -> Program | None:
-        """The program or sub-command with these words; None if there is none.
+        """Return the program or sub-command with these words, or None.
 
         Raises ValueError for a key, kind or option that can't be read.
         """
@@ -173,25 +189,25 @@ class Sections:
 
 @cache
 def sections() -> Sections:
-    """The sections of the files that are shipped. Raises ValueError for a name that has two."""
+    """Return the sections of the shipped files. Raises ValueError for a name that has two sections."""
     folder = files("hitl.policy.tables").joinpath("programs")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".ini"))
     return Sections(*(folder.joinpath(name).read_text(encoding="utf-8") for name in names))
 
 
 def program(path: tuple[str, ...]) -> Program | None:
-    """The program or sub-command with these words: ``("head",)``, ``("git", "log")``; None if no table knows it."""
+    """Return the program or sub-command with these words, such as ``("git", "log")``; None if no table has it."""
     return sections().get(path)
 
 
 def programs() -> Mapping[tuple[str, ...], Program]:
-    """Every section by its words. Raises ValueError for a data file with a mistake, naming the section."""
+    """Return every section by its words. Raises ValueError for a mistake in a data file; the text names the section."""
     known = sections()
     return {path: found for path in known if (found := known.get(path)) is not None}
 
 
 def parse(text: str) -> list[Program]:
-    """The sections of one data file; a section with several names gives one program each.
+    """Read the sections in the text of one data file. A section with several names gives a program for each.
 
     Raises ValueError for a key, kind or option that can't be read.
     """
@@ -200,7 +216,7 @@ def parse(text: str) -> list[Program]:
 
 
 def _paths(section: str) -> list[tuple[str, ...]]:
-    """``egrep | fgrep`` are two programs; ``git log`` is one with a sub-command."""
+    """Split the head of a section: ``egrep | fgrep`` are two programs, ``git log`` is a program with a sub-command."""
     return [tuple(name.split()) for name in section.split("|")]
 
 
@@ -271,10 +287,10 @@ def _given(text: str) -> frozenset[str]:
 
 
 def accepts(kind: str, word: str) -> bool:
-    """Whether the word is spelled as its kind demands; True for kinds that aren't a matter of spelling.
+    """Whether the word has the spelling that its kind needs; True for kinds that allow any spelling.
 
-    A ``number`` may carry a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
-    nor ``%(signature``: git runs gpg to fill them in (git-log(1), git-for-each-ref(1)).
+    A ``number`` may have a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
+    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)).
     """
     name, _, words = kind.partition("(")
     if name == "word":

@@ -1,19 +1,20 @@
-"""What the tools of coding agents and of well-known MCP servers do, and what each of their arguments names.
+"""The table of tools: the kind and the arguments of the tools of coding agents and of well-known MCP servers.
 
-The data are ``tools.ini`` beside this module. A section is a kind of tool and, behind it, the host or server:
+The data are in ``tools.ini`` beside this module. The head of a section is a kind of tool, and then the host or server:
 
     [read Claude Code]
     names = Read NotebookRead       names of the tools
-    reads = file_path               arguments that name what is read
-    harmless = offset limit         arguments that can do no harm, whatever their value
+    reads = file_path               arguments that name a file or folder to read
+    harmless = offset limit         arguments that can do no harm with any value
     servers = filesystem            only for MCP servers: the names that people give to this server
 
-``writes``, ``command``, ``folder`` (where a command runs), ``url`` and ``content`` (text that is written or sent) name
-arguments as ``reads`` does. An argument in ``off`` is harmless only if it is false, null or absent. An argument that no
-key lists is unknown. ``tree = yes``: the tool shows what is in every file below the folders that it reads.
+``writes``, ``command``, ``folder`` (the working folder of a command), ``url`` and ``content`` (text that is written or
+sent) list arguments as ``reads`` does. An argument in ``off`` is harmless only if it is false, null or absent. An
+argument that no key lists is unknown. ``tree = yes``: the tool shows the contents of every file below the folders that
+it reads.
 
-Several hosts have tools of one name. A call doesn't say which host made it, so their sections are joined, and the
-stricter meaning of an argument counts: a named role before ``off``, and ``off`` before ``harmless``.
+Several hosts have tools of the same name, and a call doesn't say which host made it. So their sections are joined, and
+the stricter meaning of an argument counts: a role before ``off``, and ``off`` before ``harmless``.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ KINDS: Final = (
 ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
 _KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off", "tree"))
 
-#: How hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two ways).
+#: The forms in which hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two).
 _JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a tool does (`kind`, one of KINDS) and which of its arguments names what."""
+    """The kind of a tool (one of KINDS), and its arguments by role."""
 
     kind: str
     reads: tuple[str, ...] = ()
@@ -49,25 +50,25 @@ class Shape:
     folder: tuple[str, ...] = ()
     url: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
-    #: Arguments that can do no harm, whatever their value.
+    #: Arguments that can do no harm with any value.
     harmless: frozenset[str] = frozenset()
     #: Arguments that can do no harm if they are false, null or absent.
     off: frozenset[str] = frozenset()
-    #: It shows what is in every file below the folders that it reads.
+    #: Whether it shows the contents of every file below the folders that it reads.
     tree: bool = False
 
     def named(self) -> frozenset[str]:
-        """Every argument that names something: the ones that a rule must look at."""
+        """Return every argument that has a role. A rule must look at these arguments."""
         return frozenset(name for role in ROLES for name in getattr(self, role))
 
 
 @lru_cache(maxsize=4096)
 def shape(tools: str, tool: str) -> Shape | None:
-    """Return what the table knows of the tool, or None for an unknown one.
+    """Return the tool's shape from the table, or None for an unknown tool.
 
-    `tools` is the call's tool group. If it is a known MCP server, only that server's tools are known; any other group
-    says nothing, and the tools of hosts are found by their name. A name that holds the server (``mcp__time__...``) is
-    found in every group.
+    `tools` is the call's tool group. If it is a known MCP server, only that server's tools are known. In any other
+    group, the tools of hosts are found by their name alone. A name that includes its server (``mcp__time__...``) is
+    also found in every other group.
     """
     known = shapes()
     return known.get((tools.removeprefix("mcp__") if is_server(tools) else "", tool))
@@ -85,14 +86,14 @@ def _servers() -> frozenset[str]:
 
 @cache
 def shapes() -> Mapping[tuple[str, str], Shape]:
-    """Each shape by server ('' for hosts) and name. Raises ValueError for a data file with a mistake."""
+    """Return the shapes by server ('' for hosts) and tool name. Raises ValueError for a mistake in the data file."""
     return parse(files("hitl.policy.tables").joinpath("tools.ini").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Mapping[tuple[str, str], Shape]:
-    """The shapes of a data file, by server ('' for hosts) and tool name.
+    """Read the shapes in the text of a data file, by server ('' for hosts) and tool name.
 
-    Raises ValueError for a kind or key that can't be read, and for a name that has two kinds.
+    Raises ValueError for an unknown kind or key, and for a tool that has two kinds.
     """
     parser = ini.read(text, _KEYS)
     found: dict[tuple[str, str], Shape] = {}
@@ -133,7 +134,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """The shape with each argument in its strictest place only."""
+    """Return the shape with each argument in its strictest place only."""
     named = one.named()
     off = one.off - named
     return Shape(

@@ -17,9 +17,9 @@ from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.people import Directory
-from hitl.platforms import Surface
 from hitl.ports import StoredTurn
 from hitl.records import replace
+from hitl.surfaces import Surface
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
 from tests.patience import PATIENCE_S
 from tests.sentences import says

@@ -15,8 +15,8 @@ from hitl.call import Call, Decision, ReplyKind, Status, Verb
 from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
-from hitl.platforms import Surface
 from hitl.ports import Line, Turn
+from hitl.surfaces import Surface
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
 from tests.sentences import says
 

@@ -14,7 +14,7 @@ from bot.agent import Listed
 from bot.conversation import Router, StoredTurns
 from hitl.call import Verb
 from hitl.events import Text
-from hitl.platforms import Surface
+from hitl.surfaces import Surface
 from simulators.model import Call, ModelServer, Reply
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import ME

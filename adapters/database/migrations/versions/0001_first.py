@@ -209,7 +209,7 @@ def _create_votes() -> None:
 
 
 def upgrade() -> None:
-    """The first tables."""
+    """Create the first tables."""
     _create_audit()
     _create_calls()
     _create_inbox()
@@ -221,6 +221,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """No tables."""
+    """Drop all tables."""
     for table in ("votes", "prompts", "outbox", "moves", "cards", "keys", "inbox", "calls", "audit"):
         op.drop_table(table)

@@ -1,4 +1,4 @@
-"""What we said last in a private conversation."""
+"""Adds the table of our latest message in each private conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Nothing is known of what was said before."""
+    """Create the table. Messages that were sent before aren't known."""
     op.create_table(
         "talks",
         sa.Column("place", sa.String(), nullable=False),
@@ -24,5 +24,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """What isn't known is asked back."""
+    """Drop the table. Without a known latest message, a reply in a private conversation gets a question back."""
     op.drop_table("talks")

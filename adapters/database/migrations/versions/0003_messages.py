@@ -1,4 +1,4 @@
-"""Which call each message of ours is about."""
+"""Adds the table that binds each message of ours to a call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table. Messages that were sent before are bound to no call: a reply to one is asked back."""
+    """Create the table. Older messages are bound to no call, so a reply to such a message gets a question back."""
     op.create_table(
         "messages",
         sa.Column("message", sa.String(), nullable=False),
@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table: replies to those messages are asked back."""
+    """Drop the table. A reply to one of those messages gets a question back."""
     op.drop_table("messages")

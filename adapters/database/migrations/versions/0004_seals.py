@@ -1,4 +1,4 @@
-"""Seals over what a call's row didn't cover: claims, results, events, cards, prompts and the lines of the record."""
+"""Adds MACs to claims, results, events, cards, prompts, moves and messages, and a sealed line to the record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEW |= {"moves": ("mac",), "talks": ("mac",)}
 
 
 def upgrade() -> None:
-    """Add the columns and seal all rows. From now on a row without a seal counts as made up by somebody."""
+    """Add the columns, and a MAC to every row. From then on, a row without a MAC counts as forged."""
     for table, columns in _NEW.items():
         for column in columns:
             op.add_column(table, sa.Column(column, sa.String(), nullable=True))
@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def _seal_calls(keys: Keyring) -> None:
-    """Seal the claims and results that the database holds."""
+    """Add MACs to the claims and results in the database."""
     moved = f"select {', '.join(rows.CALL)} from calls where claim_owner is not null or result is not null"  # noqa: S608
     for row in _read(moved):
         call = rows.call_of(tuple(row))
@@ -50,7 +50,7 @@ def _seal_calls(keys: Keyring) -> None:
 
 
 def _seal_kept(keys: Keyring) -> None:
-    """Seal the events, cards, prompts, moves and latest messages that the database holds."""
+    """Add MACs to the events, cards, prompts, moves and latest messages in the database."""
     for seq, source, number, order, body, at in _read("select seq, source, id, ordering, body, received_at from inbox"):
         _write(
             "update inbox set mac = ? where seq = ?", seals.event(keys, source, number, order, body, moment(at)), seq
@@ -68,7 +68,10 @@ def _seal_kept(keys: Keyring) -> None:
 
 
 def _seal_record(keys: Keyring) -> None:
-    """Add a sealed line with a digest of all hashes so far: those are plain, so anybody could write them anew."""
+    """Add a sealed line with a digest of all hashes so far.
+
+    The older hashes were made without a key, so anybody could change the lines and compute the hashes again.
+    """
     hashes = [line for (line,) in _read("select hash from audit order by id")]
     if not hashes:
         return
@@ -88,7 +91,7 @@ def _write(statement: str, *values: object) -> None:
 
 
 def downgrade() -> None:
-    """Drop the columns. The line in the record stays."""
+    """Drop the columns. The line stays in the record."""
     for table, columns in _NEW.items():
         with op.batch_alter_table(table) as batch:
             for column in columns:

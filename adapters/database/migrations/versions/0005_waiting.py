@@ -1,4 +1,4 @@
-"""No indexes on the calls that wait: the service keeps those calls in memory."""
+"""Removes the indexes on pending calls, because the service keeps those calls in memory."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _INDEXES = {
 
 
 def upgrade() -> None:
-    """Drop the indexes. Each commit wrote a page of each."""
+    """Drop the indexes. Every commit wrote a page of each index."""
     for index in _INDEXES:
         op.drop_index(index, "calls")
 
 
 def downgrade() -> None:
-    """Make the indexes again."""
+    """Create the indexes again."""
     for index, columns in _INDEXES.items():
         op.create_index(index, "calls", columns, sqlite_where=_WAITING, postgresql_where=_WAITING)

@@ -1,11 +1,11 @@
-"""Bearer tokens of the HTTP API."""
+"""Adds the table of bearer tokens for the HTTP API."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-#: 64 bits everywhere; SQLite wants INTEGER.
+#: 64 bits in every database. SQLite needs the type INTEGER.
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 revision = "0006"
@@ -36,5 +36,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table: no token works any more."""
+    """Drop the table. No token works afterwards."""
     op.drop_table("credentials")

@@ -1,4 +1,4 @@
-"""Agents' turns, so that a restart goes on with them."""
+"""Adds the table of agents' turns, so that the service continues them after a restart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-#: 64 bits everywhere; SQLite wants INTEGER for a key that is its own row id.
+#: 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
@@ -38,5 +38,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table: what agents had begun isn't gone on with."""
+    """Drop the table. Turns that agents had begun aren't continued."""
     op.drop_table("turns")

@@ -164,3 +164,28 @@ async def test_a_turn_that_was_changed_is_not_gone_on_with(
     tamper(state, statement, *values)
 
     assert [] == await store.open_turns()
+
+
+@pytest.mark.parametrize("state_of_it", [2**62, -1, "text"])
+async def test_a_turn_with_a_state_of_another_type_is_not_gone_on_with(
+    store: SqliteStore, state: Path, state_of_it: object
+) -> None:
+    """Nor does it keep the service from starting."""
+    turn = KeptTurn("t1", ROUTE, ANN, "local:1", "1:5", "tidy up", (), b"{}")
+    await store.begin_turn(turn)
+    assert [turn.id] == [kept.id for kept in await store.open_turns()]
+
+    tamper(state, "update turns set state = ?", state_of_it)
+    assert [] == await store.open_turns()
+
+
+async def test_a_pending_call_that_cannot_be_read_hides_no_other_from_a_page(
+    store: SqliteStore, state: Path, clock: SetClock
+) -> None:
+    """Whoever lists what waits sees the rest."""
+    calls = [a_call(clock.now()) for _ in range(3)]
+    for call in calls:
+        await store.commit(Unit(None, lambda _, call=call: Change(call)))  # type: ignore[misc]
+    tamper(state, "update calls set args = cast(args as text) where ref = ?", calls[1].ref)
+
+    assert {calls[0].ref, calls[2].ref} == {call.ref for call in await store.page(None, 9, pending=True)}

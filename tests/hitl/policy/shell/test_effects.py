@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from hitl.policy.shell.effects import MAX_USES, MAX_WORDS, Effects, effects
+from hitl.policy.shell.effects import MAX_WORDS, Effects, effects
+from hitl.policy.shell.found import MAX_USES
 from hitl.policy.shell.plain import MAX_LINE, steps
 from hitl.policy.shell.plain_words import NotPlain
 

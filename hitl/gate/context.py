@@ -1,0 +1,97 @@
+"""The context of the use cases: the ports, the operator's limits, and the gate's memory between calls."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl.cards import masked
+from hitl.gate.operating_mode import Terms
+from hitl.limits import Flood, Limits, Rejections
+from hitl.people import Access
+from hitl.people.names import Names
+from hitl.proof.keyring import new_secret, secret_hash
+from hitl.route_health import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from hitl.call import Call
+    from hitl.people import Directory
+    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
+    from hitl.proof.keyring import Keyring
+
+
+class GateContext:
+    """The parts that every use case of the gate works with."""
+
+    def __init__(  # noqa: PLR0913 - each port is one, by keyword
+        self,
+        *,
+        store: Store,
+        policies: PolicySource,
+        people: Directory,
+        executor: Executor,
+        keys: Keyring,
+        owner: str,
+        limits: Limits | None = None,
+        terms: Terms | None = None,
+        observers: Sequence[Observer] = (),
+        names: Names | None = None,
+        exposed: Callable[[], str | None] = lambda: None,
+        beside: Beside | None = None,
+    ) -> None:
+        self.store = store
+        self.clock = store.clock
+        self.policies = policies
+        #: The names of people. No use case reads them: a name decides nothing.
+        self.names = names or Names(people)
+        self.people = people
+        self.executor = executor
+        self.keys = keys
+        self.owner = owner
+        self.limits = limits or Limits()
+        self.terms = terms or Terms()
+        self.observers = list(observers)
+        #: Returns a sentence that says why others may know or change the keys, or None. Called before each run.
+        self.exposed = exposed
+        self.reach = Reach()
+        self.beside = beside
+        self.flood = Flood(self.limits)
+        self.rejections = Rejections(self.limits)
+        self.secret = new_secret()
+        self.secret_hash = secret_hash(self.secret)
+
+    @property
+    def access(self) -> Access:
+        """The rights of people, by the current directory."""
+        return self._access
+
+    @property
+    def people(self) -> Directory:
+        """The current directory. The names of people come from the same directory."""
+        return self._access.people
+
+    @people.setter
+    def people(self, people: Directory) -> None:
+        self._access = Access(people)
+        self.names.people = people
+
+    async def ready(self, call: Call) -> None:
+        """Mask the texts of a large call ahead, where that delays nobody. Afterwards its cards are drawn at once."""
+        await self.prepare(masked.key_of(call))
+
+    async def prepare(self, key: masked.Key) -> None:
+        """Do the same as `ready` for the arguments and preview of a call that doesn't exist yet."""
+        if self.beside and masked.is_large(key) and not masked.is_kept(key):
+            masked.keep(key, await self.beside(partial(masked.made, key)))
+
+    def seen_locally(self, call: Call) -> bool:
+        """Return whether an approver can see the call in this machine's pending list, without any chat."""
+        return any(map(self.people.is_local, call.approvers))
+
+    def age(self, at: datetime | None) -> float:
+        """Return the seconds since that time, infinity for None."""
+        return (self.clock.now() - at).total_seconds() if at else math.inf

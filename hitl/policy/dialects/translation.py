@@ -1,0 +1,45 @@
+"""Collects the differences and the problems while another system's document is translated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hitl.policy import text
+from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
+
+
+@dataclass(slots=True)
+class Translation:
+    """Collects the differences and the problems while a document is translated."""
+
+    parsed: text.ParsedDocument
+    differences: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def differ(self, where: str, what: str) -> None:
+        """Add a difference: a place where the translation decides differently, or a setting that it leaves out."""
+        self.differences.append(f"{where}: {what}")
+
+    def refuse(self, path: str, what: str) -> None:
+        """Add a problem: a setting without a safe meaning here."""
+        self.problems.append(Problem(self.parsed.line(path), path, what))
+
+    def timeout(self, where: str, seconds: int) -> int:
+        """Return the timeout within Sayso's bounds, and add a difference if that changes it."""
+        if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
+            return seconds
+        bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
+        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
+        return bounded
+
+    def left_out(self, where: str, value: Any, why: str) -> None:
+        """Add a difference: a setting that is left out, with all keys inside it."""
+        inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
+        self.differ(where, f"left out{inside}: {why}")
+
+
+def is_seconds(value: Any) -> bool:
+    """Whether a value is a whole number, as a timeout must be."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -357,6 +357,7 @@ GERMAN: Mapping[str, str] = {
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",
     "model.stopped": "Beendet. Zurückgezogene Anfragen: {count}. Was schon lief, läuft zu Ende.",
+    "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # the offline agent; its commands are English
     "offline.help": (
         "Ich kann: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."

@@ -179,6 +179,19 @@ class Directory:
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return tuple(dict.fromkeys(found))
 
+    def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
+        """Return each approver of each conversation, behind the conversation: whom `sayso test` asks to answer.
+
+        `origin` is the conversation of requests that come from no chat.
+        """
+        chats = (place for place in self.conversations if self.is_chat(place))
+        places = dict.fromkeys((origin, *chats))
+        listed = ((place, self._conversation(place).approvers) for place in places)
+        found = (
+            (place, self.principal(who)) for place, own in listed for who in (self.approvers if own is None else own)
+        )
+        return tuple(dict.fromkeys(found))
+
     def named_routes(self) -> frozenset[str]:
         """Return the places that the lists of routes name."""
         listed = (self.routes, *(conversation.routes or () for conversation in self.conversations.values()))

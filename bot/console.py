@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from adapters.terminal.screen import Screen
     from bot.conversation import StoredTurns
     from bot.service import Service
     from hitl.cards.wording import Wording
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class Console:
     """The conversation of one person (`identity`) in one place. `width` None means plain text."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whose conversation it is, and how it is shown
         self,
         service: Service,
         *,
@@ -39,6 +40,7 @@ class Console:
         width: Callable[[], int] | None = None,
         colour: bool = False,
         turns: StoredTurns | None = None,
+        screen: Screen | None = None,
     ) -> None:
         self._service = service
         self._gate = service.gate
@@ -53,10 +55,12 @@ class Console:
             names=service.gate.names,
             reader=self._principal,
             wording=self.wording,
+            screen=screen,
         )
         surface = replace(SURFACE, help="model.help") if turns else SURFACE
         self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
+        self._has_screen = screen is not None
         service.listeners.add(self)
         self._router.listen(self._surface)
 
@@ -130,7 +134,7 @@ class Console:
             self._chat.post(call, self._gate.clock.now())
         elif call.state is State.EXECUTING and self._concerns(call):
             self._running[call.ref] = call
-        elif call.ended and self._concerns(call) and not self._rejected_it(call):
+        elif call.ended and self._concerns(call) and (self._has_screen or not self._rejected_it(call)):
             own = self._gate.access.asked(self._principal, call) or call.decided_by == self._principal
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 

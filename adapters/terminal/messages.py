@@ -76,14 +76,29 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
 
 
-def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
-    """Return the two lines that replace a card when its call has ended: the outcome, then who, when and why."""
+def ended(
+    call: Call,
+    names: Names = NOBODY,
+    *,
+    colour: bool,
+    width: int = 0,
+    reader: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> str:
+    """Return the lines of a decided card: the outcome and the action, then who decided, when and why.
+
+    Each is one line, or more where it is wider than `width` columns; 0 breaks none.
+    """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
-    why = plainly(shown.end_why, _clock)
     sign = wording.say(f"terminal.sign.{shown.end_sign}")
-    lines = [f"{sign} {plainly(shown.end, _clock)} [{shown.short}]", *([f"{_INDENT}{why}"] if why else [])]
-    faint = _painter(_FAINT, colour=colour)
-    return "\n".join([lines[0], *map(faint, lines[1:])])
+    first = f"{sign} {plainly(shown.end, _clock)} [{shown.short}]"
+    why, faint = plainly(shown.end_why, _clock), _painter(_FAINT, colour=colour)
+    rest = [f"{_INDENT}{piece}" for piece in _broken(why, width - len(_INDENT))] if why else []
+    return "\n".join([*_broken(first, width), *map(faint, rest)])
+
+
+def _broken(text: str, width: int) -> Iterator[str]:
+    return _wrap(text, width) if width > 0 else iter((text,))
 
 
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:

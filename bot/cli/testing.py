@@ -36,8 +36,8 @@ def try_out(
 ) -> None:
     """Send a harmless request to every approver, and say who answered where, and when.
 
-    Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that conversation
-    go. The approver presses Approve or Reject, and nothing runs. For operators who may also ask.
+    Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that
+    conversation go. The approver presses Approve or Reject, and nothing runs. For operators who may also ask.
 
     Exits with 0 if each approver answered and each card arrived, 1 if not, 2 if nobody is an approver, 13 if the
     service can't be reached. Ctrl-C withdraws the pending requests and exits with 130.

@@ -25,7 +25,7 @@ def running(install: Callable[..., Installation]) -> Installation:
 
 def started(service: Installation, *words: str) -> subprocess.Popen[str]:
     """The command, at work."""
-    command = [SAYSO, "test", *words]
+    command = [str(SAYSO), "test", *words]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=service.surroundings()
     )

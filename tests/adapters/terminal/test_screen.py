@@ -43,7 +43,7 @@ def test_a_decided_card_takes_the_place_of_its_box(window: Window) -> None:
     """With what was said about it; other lines stay, above it."""
     window.screen.show("hello")
     window.screen.card("a", BOX)
-    window.screen.show("a is critical. Approve it once more.", "a")
+    window.screen.show("a again", "a")
     window.screen.show("> yes")
     window.screen.end("a", DONE)
 

@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-telegram thirdparty-agents deploy-telegram deploy-slack verify-deploy docs
+.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-telegram thirdparty-slack thirdparty-agents deploy-telegram deploy-slack verify-deploy docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -63,6 +63,9 @@ thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made $(FRAMEWORKS)/.made ## us 
 
 thirdparty-telegram: $(THIRDPARTY)/.made ## the part of thirdparty about Telegram, which takes a minute
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty/test_telegram_*.py $(ARGS)
+
+thirdparty-slack: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made ## the part of thirdparty about Slack, which takes a minute
+	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty/test_slack_*.py $(ARGS)
 
 $(THIRDPARTY)/.made: tests/thirdparty/requirements.txt pyproject.toml
 	@PYTHON="$(PYTHON)" scripts/venv $(THIRDPARTY) $< --no-deps --no-build-isolation --editable . </dev/null >&2

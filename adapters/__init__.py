@@ -1,1 +1,4 @@
-"""The outside worlds: each adapter depends on the decision, none on another adapter."""
+"""Adapters connect the decision logic (`hitl`) with the outside: chat platforms, a database, HTTP, MCP.
+
+No adapter imports another.
+"""

@@ -1,8 +1,9 @@
-"""Us beside LangGraph and cedarpy, in one run on one machine: `python -m benchmarks.peers`, in the peers' environment.
+"""Us beside LangGraph, cedarpy, awaithumans and holdmyagent, in one run on one machine.
 
-LangGraph stores to its own SQLite saver; each durability mode runs, and the best one of them counts in every row. Ours
-runs as a process of the main environment (`.venv/bin/python`, or what SAYSO_PYTHON names). Order: ours, each mode,
-ours, for each repeat; both on plain asyncio.
+`python -m benchmarks.peers [PART ...]`, in the peers' environment. LangGraph stores to its own SQLite saver; each
+durability mode runs, and the best one of them counts in every row. Ours runs as a process of the main environment
+(`.venv/bin/python`, or what SAYSO_PYTHON names). Order: ours, each mode, ours, for each repeat; both on plain asyncio.
+awaithumans and holdmyagent are servers of their own (`benchmarks.peer_waits`), as ours is there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from benchmarks.machine import Cpu, syncs, wait_for_quiet
 from benchmarks.workers import ROOT, Workers, scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 MODES = ("exit", "async", "sync")
@@ -28,6 +29,8 @@ _OURS = "ours"
 _CYCLES = 300
 _TENTHS = 30
 _COLD_RUNS = 6
+#: Services that hold an agent until a person decides, and how many such waits are measured in a repeat.
+_WAITING, _WAITS = ("awaithumans", "holdmyagent"), 20
 _US, _MS = 1e6, 1e3
 
 Results = dict[tuple[str, str], list[dict[str, Any]]]
@@ -67,13 +70,43 @@ class Run:
         self.results[_OURS, "verdicts"].append(self._ours.run("verdicts", place))
         self.results["cedarpy", "verdicts"].append(self._theirs.run("cedar", place))
 
+    def measure_waits(self) -> None:
+        """An agent that waits over HTTP, and an approver: ours, each of theirs, ours again."""
+        self._waits_of_ours()
+        for peer in _WAITING:
+            self.results[peer, "waits"].append(self._theirs.run("peer_waits", self._fresh(), peer, _WAITS))
+        self._waits_of_ours()
+
+    def _waits_of_ours(self) -> None:
+        self.results[_OURS, "waits"].append(self._ours.run("over_http", self._fresh(), "flight", 1, _CYCLES))
+
+    def wait_rows(self) -> Iterator[Row]:
+        """Ours over each of theirs: with the wait of their own client, and beside their two requests alone."""
+        ours = self.results[_OURS, "waits"]
+        for peer in _WAITING:
+            theirs = self.results[peer, "waits"]
+            for what, name in (
+                ("decision to the waiting agent's tool start", "started"),
+                ("  no wait there", "served"),
+            ):
+                yield Row(
+                    f"{what} (beside {peer})",
+                    median(ours, "started", "p50") * _MS,
+                    "ms",
+                    median(ours, "started", "p99") * _MS,
+                    median(theirs, name, "p50") * _MS,
+                    None,
+                    median(ours, "foreign"),
+                    f"Theirs, p99: {median(theirs, name, 'p99') * _MS:.3g} ms.",
+                )
+
     def verdict_rows(self) -> Iterator[Row]:
         """Theirs over ours, so that more is better."""
         ours, theirs = self.results[_OURS, "verdicts"], self.results["cedarpy", "verdicts"]
         for size in ("20", "200", "2000"):
             quick = median(ours, size, "p50")
             yield Row(
-                f"verdict by cedarpy, {median(ours, size, 'rules'):g} rules (floor: ours)",
+                f"verdict by cedarpy, {median(ours, size, 'rules'):g} rules (beside ours)",
                 median(theirs, size, "p50") * _US,
                 "us",
                 median(theirs, size, "p99") * _US,
@@ -114,11 +147,23 @@ class Run:
         return folder
 
 
+#: What is measured, and the rows of it.
+PARTS: dict[str, tuple[Callable[[Run], None], Callable[[Run], Iterator[Row]]]] = {
+    "graph": (Run.measure, Run.rows),
+    "verdicts": (Run.measure_verdicts, Run.verdict_rows),
+    "waits": (Run.measure_waits, Run.wait_rows),
+}
+
+
 def main(arguments: Sequence[str]) -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser("python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--repeats", type=int, default=3, help="how often ours - theirs - ours is run (3)")
     given = parser.parse_args(arguments)
+    wanted = given.parts or list(PARTS)
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
     before = Cpu.now()
     with scratch() as folder:
         about: dict[str, Any] = {
@@ -127,16 +172,18 @@ def main(arguments: Sequence[str]) -> None:
             "langgraph": version("langgraph"),
             "cedarpy": version("cedarpy"),
             "saver": version("langgraph-checkpoint-sqlite"),
+            **{peer: version(peer) for peer in _WAITING},
         }
         run = Run(folder)
         for _ in range(given.repeats):
-            run.measure()
-            run.measure_verdicts()
-        run.measure_cold()
+            for part in wanted:
+                PARTS[part][0](run)
+        if "graph" in wanted:
+            run.measure_cold()
         about["sync_after"] = asdict(syncs(folder))
     about["others_cpu"] = Cpu.now().foreign_since(before)
-    rows = [*run.rows(), *run.verdict_rows()]
-    print(table(rows).replace("   floor", "LG best"))
+    rows = [row for part in wanted for row in PARTS[part][1](run)]
+    print(table(rows).replace(" floor", "beside"))
     print(f"LangGraph {about['langgraph']}, SQLite saver {about['saver']}; other processes {about['others_cpu']:.0%}")
     raw = {" ".join(key): results for key, results in run.results.items()}
     print(f"written to {save('peers', rows, about, raw)}")

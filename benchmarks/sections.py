@@ -23,6 +23,8 @@ _COLD_RUNS = 8
 #: How many at once -> how many floors a second there must be, if a budget says so.
 _IN_FLIGHT: dict[int, float | None] = {1: None, 10: None, 100: 2.5}
 _ALLOWED_MORE_US = 300
+#: Over HTTP, a decision may take so many bare round trips more than a transaction; and so many agents wait at once.
+_ROUND_TRIPS, _WAITING = 15, 1_000
 
 
 @dataclass(slots=True)
@@ -212,8 +214,33 @@ def load(bench: Bench) -> Iterator[Row]:
             )
 
 
+def over_http(bench: Bench) -> Iterator[Row]:
+    """Agents that wait in a request, and an approver, over TCP. An article on replay names 50 ms for it."""
+    for agents in _IN_FLIGHT:
+        floors, ours = _between_floors(bench, partial(bench.run, "over_http", "flight", agents, bench.cycles // 2))
+        bare, f1 = median(ours, "bare", "p50"), median(floors, "decision", "p50")
+        worst = median(floors, "decision", "p99") + _ROUND_TRIPS * median(ours, "bare", "p99")
+        p99 = median(ours, "started", "p99")
+        yield Row(
+            f"HTTP: decision to the agent's tool start, {agents} waiting",
+            median(ours, "started", "p50") * _MS,
+            "ms",
+            p99 * _MS,
+            (f1 + _ROUND_TRIPS * bare) * _MS,
+            Budget("<=", 1, text=f"<= F1 + {_ROUND_TRIPS} trips"),
+            _foreign([*ours, *floors]),
+            f"bare round trip {bare * _US:.0f} us; the agent hears after {median(ours, 'heard', 'p50') * _MS:.2f} ms;"
+            f" p99 is {p99 / worst:.2f} of the floor's p99",
+            drift(floors, "decision", "p50"),
+        )
+    told = bench.run("over_http", "waiting", _WAITING)
+    note = f"each heard its decision after {told['heard']['p50'] * _MS:.2f} ms, p99 {told['heard']['p99'] * _MS:.2f} ms"
+    limit = Budget("<=", 0, "value", "0")
+    yield Row(f"HTTP: errors of {_WAITING:,} waiting agents", told["errors"], "", budget=limit, note=note)
+
+
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
-    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies, load)
+    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies, load, over_http)
 }
 
 

@@ -1,1 +1,1 @@
-"""The running process: the only place where concrete classes meet."""
+"""The running process. Only here, concrete classes (store, platforms, executors) are put together."""

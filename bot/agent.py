@@ -1,6 +1,6 @@
 """Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
 
-The extra that it needs is imported when a model is made.
+The extra `agent` is imported only when a model is made.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from adapters.executors.groups import Groups
 from bot.conversation import StoredTurns
 from bot.errors import SettingsError
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
+from hitl.ports import Offer
+from hitl.question import GROUP, SCHEMA, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
     from bot.service import Service
     from bot.settings import AgentSettings
-    from hitl.ports import Offer
 
 _log = logging.getLogger(__name__)
 #: Loggers of libraries that log requests below the level of a warning.
@@ -72,8 +74,11 @@ class Listed:
                 raise SettingsError(f"agent.tools: {entry!r} names no tool group. Write GROUP.TOOL or GROUP.*.")
 
     async def offers(self) -> Sequence[Offer]:
-        """Return the listed tools that may run now. A group that fails offers nothing, and the log says so."""
-        found: dict[tuple[str, str], Offer] = {}
+        """Return the listed tools that may run now, and the tool that asks people a question.
+
+        A group that can't be asked for its tools offers nothing, and the log says so.
+        """
+        found: dict[tuple[str, str], Offer] = {(GROUP, TOOL): Offer(GROUP, TOOL, say("question.tool"), SCHEMA)}
         for group, _, tool in self._listed:
             try:
                 offers = await self._groups.offers(group)

@@ -1,4 +1,4 @@
-"""The one API of the running service: puts its parts together and starts its listeners."""
+"""Serves the API of the running service: puts its parts together and starts its listeners."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from starlette.routing import Route
-    from starlette.types import ASGIApp
 
+    from adapters.http.harombe import Gateway
     from adapters.http.listeners import Server
     from bot.conversation import StoredTurns
     from bot.service import Service
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 async def untroubled() -> Sequence[str]:
-    """Return no troubles."""
+    """Return no troubles. This is the default for a service that doesn't check itself."""
     return ()
 
 
@@ -48,7 +48,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     http: HttpSettings | None = None,
     troubles: Troubles = untroubled,
     webhooks: Sequence[Route] = (),
-    gateway: ASGIApp | None = None,
+    gateway: Gateway | None = None,
     place: str = LOCAL,
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
@@ -124,5 +124,8 @@ def _remove(path: Path) -> None:
 
 
 def _is_ours(uid: int, pid: int) -> bool:
-    """Return whether a process is a command that this service runs. It has the service's user, but no rights."""
+    """Return whether a process is a command that this service runs.
+
+    Such a command has the service's user id, but no rights.
+    """
     return uid == os.getuid() and is_kept(pid)

@@ -13,13 +13,16 @@ _log = logging.getLogger(__name__)
 
 
 class Listeners:
-    """The gate's one observer. It notifies all listeners in the order in which they were added."""
+    """The gate's only observer.
+
+    It passes each change of a call to all listeners, in the order in which they were added.
+    """
 
     def __init__(self) -> None:
         self._all: list[Observer] = []
 
     def add(self, listener: Observer) -> None:
-        """Add a listener."""
+        """Add a listener, which gets every later change of a call."""
         self._all.append(listener)
 
     def remove(self, listener: Observer) -> None:
@@ -27,7 +30,10 @@ class Listeners:
         self._all.remove(listener)
 
     def changed(self, call: Call) -> None:
-        """Notify all listeners. The change is durable, so an error of a listener must not look like a failed write."""
+        """Pass a change of a call to all listeners.
+
+        Their errors are only logged, because the change is already durable.
+        """
         for listener in tuple(self._all):
             try:
                 listener.changed(call)

@@ -1,4 +1,4 @@
-"""The machine's clock, in the form that the gate and the store ask for the time."""
+"""The machine's clock, with the methods that the gate and the store need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: A clock that lags by less is being corrected slowly, as network time does. A clock that lags by more was set back.
+#: A clock that is behind by less than this is being corrected slowly, as NTP does. If it is behind by more, it was set
+#: back.
 _SET_BACK = timedelta(seconds=1)
 
 
@@ -18,7 +19,7 @@ def _machine() -> datetime:
 
 
 class SystemClock:
-    """Returns aware UTC times. If the machine's clock is set back, the time continues from the last value.
+    """Returns aware UTC times. If the machine's clock is set back, the returned time doesn't go back with it.
 
     So nobody gains time to answer when the clock is set back.
     """
@@ -31,12 +32,12 @@ class SystemClock:
         self._last, self._at = machine(), elapsed()
 
     def now(self) -> datetime:
-        """Return the time, which never goes back."""
+        """Return the present time. It never goes back."""
         at, told = self._elapsed(), self._machine()
         expected = self._last + timedelta(seconds=at - self._at)
         self._last, self._at = expected if told < expected - _SET_BACK else max(told, self._last), at
         return self._last
 
     def go_on_from(self, newest: datetime) -> None:
-        """Continue from a recorded time if it is later than now."""
+        """If a recorded time is later than now, let the clock continue from that time."""
         self._last = max(self.now(), newest)

@@ -1,4 +1,7 @@
-"""The only place where concrete classes meet. Every dependency is an argument with its production value as default."""
+"""Puts the service together from concrete classes.
+
+Every dependency is an argument with its production value as default.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +43,18 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 
-#: Makes the chat platforms, when there is a store to read and a keyring to seal buttons with.
+#: Makes the chat platforms. They need the open store, and the keyring for the MACs of their buttons.
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
+
+
+#: A function that opens and locks a state folder. Its arguments are the folder's path, and the path of the master keys'
+#: file if that isn't in the folder.
+TakeFolder: TypeAlias = "Callable[[Path, Path | None], Awaitable[StateFolder]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A composed service, with the parts that must be closed after it."""
+    """A service, with the store and the folder that must be closed after it."""
 
     service: Service
     store: SqliteStore
@@ -74,12 +82,14 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     mark: Path | None = None,
     keys: Path | None = None,
     keep_events: timedelta = KEEP,
+    take: TakeFolder | None = None,
 ) -> Running:
-    """Return a service over the state folder, ready to `start`.
+    """Return a service for the state folder, ready to `start`.
 
     `allow` names the workspace tools that may run; None allows all. `others` are the executors of other tool groups.
     `sandbox` is how commands run; with None, the first command finds the best sandbox of this machine. By default the
-    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it.
+    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it. `take` opens the
+    state folder, if it isn't to be opened at once.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
     again.
@@ -87,7 +97,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     clock = clock or SystemClock()
     _keep_apart(state, workspace)
     async with AsyncExitStack() as parts:
-        folder = StateFolder.open(state, keys)
+        folder = await take(state, keys) if take else StateFolder.open(state, keys)
         parts.callback(folder.close)
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
@@ -114,7 +124,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
 
 @lru_cache(maxsize=1024)
 def login(user: int) -> str | None:
-    """Return the login of a user id of this machine, or None for an unknown id."""
+    """Return the login name for a user id of this machine, or None for an unknown id."""
     try:
         return pwd.getpwuid(user).pw_name
     except (KeyError, OverflowError):
@@ -122,12 +132,12 @@ def login(user: int) -> str | None:
 
 
 def mark_beside(state: Path) -> Path:
-    """Return the default path of a state folder's mark."""
+    """Return the default path of the mark for a state folder."""
     return state.with_name(state.name + ".mark")
 
 
 def _keep_apart(state: Path, workspace: Path) -> None:
-    """Raise Unavailable if tools could read the keys, because they could then forge decisions."""
+    """Raise Unavailable if tools in the workspace could read the keys: they could then forge decisions."""
     if is_within(state, workspace):
         raise Unavailable(
             f"The state folder {state} lies in the workspace {workspace}, whose tools could read its keys."
@@ -136,9 +146,9 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
-    """Return the policies of folders, and the presets. They judge paths by this machine's files.
+    """Return the library of the policies in these folders and of the presets.
 
-    With `resolve_hosts` they also judge hosts by their addresses.
+    They look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
     """
     from adapters.policies import FolderSource
     from adapters.policies.surroundings import RealPaths, SystemResolver
@@ -150,7 +160,9 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 
 
 def sandbox_of(settings: Settings) -> Sandbox | None:
-    """Return the sandbox of the settings. With None, the first command finds the best sandbox of this machine.
+    """Return the sandbox that the settings describe.
+
+    If it is None, the first command finds the best sandbox of this machine.
 
     Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
     """
@@ -175,9 +187,11 @@ def sandbox_of(settings: Settings) -> Sandbox | None:
 
 
 def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: Sandbox | None = None) -> Registry:
-    """Return the tools of one folder, which is made if it is missing. Only listed tools may run; None lists all.
+    """Return the tools for one folder, which is made if it is missing.
 
-    Raises Unavailable if the folder can't be used, or a listed tool doesn't exist.
+    Only the tools in `allow` may run; None allows all.
+
+    Raises Unavailable if the folder can't be used, or a tool in `allow` doesn't exist.
     """
     # Imported here because the arguments are pydantic models, which a service with other tools doesn't need.
     from adapters.executors.bash import Shell, register_shell

@@ -1,6 +1,6 @@
 """One person's conversation in a terminal: typed lines go to the conversation engine, which shows cards and outcomes.
 
-It knows nothing of keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached client use
+It has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached client use
 it.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """The conversation of one person (`identity`) in one place. `width` None means plain text."""
+    """The conversation of one person (`identity`) in one place. If `width` is None, cards are plain text."""
 
     def __init__(  # noqa: PLR0913 - whose conversation it is, and how it is shown
         self,
@@ -81,8 +81,9 @@ class Console:
     async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
         """Handle one line, and wait for the calls that it lets run.
 
-        `begun_at` is when its first key was pressed, or None for now, if the line can't be older than the card. `aimed`
-        is the ref of the request that was named beside the line while it was typed; keys act on no other request.
+        `begun_at` is the time of the line's first key press. None means now, for a line that can't be older than the
+        card. `aimed` is the ref of the request that was named beside the line while it was typed; keys act on no other
+        request.
         """
         if not line.strip():
             return
@@ -110,14 +111,14 @@ class Console:
         await self._remind(waiting)
 
     def leave(self) -> None:
-        """End the conversation for this person. Nothing is shown any more; pending calls stay pending."""
+        """End the conversation for this person. Nothing more is shown to them, and their pending calls stay pending."""
         self._service.listeners.remove(self)
         self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
-        """End the conversation: withdraw this person's pending calls, show that, and return them.
+        """End the conversation: withdraw this person's pending calls, show that, and return the calls.
 
-        Nothing else is shown any more.
+        Nothing more is shown after that.
         """
         self.leave()
         own = [call for call in await self.open_calls() if self._gate.access.may_withdraw(self._principal, call)]
@@ -139,7 +140,7 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Return whether to show this person how a call ended: they saw its card, they asked for it, or it expired.
+        """Return whether to show this person the end of a call: they saw its card, they asked for it, or it expired.
 
         Calls of a person's scripts that were allowed or denied at once aren't shown.
         """
@@ -154,11 +155,11 @@ class Console:
         return self._gate.access.may_see(self._principal, call)
 
     def _rejected_it(self, call: Call) -> bool:
-        """Return whether this person rejected the call. The answer to their reply has said so already."""
+        """Return whether this person rejected the call. If so, the answer to their reply has already told them."""
         return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     async def _remind(self, waiting: list[Call]) -> None:
-        """After other messages, name the one pending call again, so that the next yes is about the latest message."""
+        """After other messages, show which one call is still pending, so that the person's next yes can be about it."""
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:

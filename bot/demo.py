@@ -1,4 +1,4 @@
-"""`sayso demo`: the whole loop in one terminal, with real parts, in a temporary folder unless one is named."""
+"""`sayso demo`: an agent, cards and answers in one terminal. The parts are real; folders are temporary by default."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
 class Demo:
-    """One run of the demo. `workspace` and `state` None mean temporary folders, which are deleted at the end.
+    """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
     `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout. `language` is what
     people read.
@@ -76,7 +76,10 @@ class Demo:
             shutil.rmtree(root, ignore_errors=True)
 
     def _people(self) -> Directory:
-        """Return one person who asks and approves. They are alone, so their own yes counts up to high risk."""
+        """Return one person who asks and approves.
+
+        As the only person, they may approve their own requests up to high risk.
+        """
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
         return Directory(
@@ -95,7 +98,7 @@ class Demo:
             conversation=CONVERSATION,
             show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
         )
-        # Lines are read on a thread, so that calls can expire and that is shown while nobody types.
+        # Lines are read on a thread, so that calls can expire, and people see that, while nobody types.
         while line := await asyncio.to_thread(sys.stdin.readline):
             await console.hear(line)
         await console.withdraw_all()

@@ -1,4 +1,4 @@
-"""`SettingsError`, which adapters also raise, under the name that the process uses."""
+"""Gives `SettingsError`, which adapters also raise, the name that the code of the process uses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The log lines about requests: one when a request is asked, one when it is decided, one when its run has ended.
+"""Writes log lines about requests: when one is asked, when it is decided, and when its run has ended.
 
-They hold refs, tools and people, and never arguments, notes, reasons or output: those may hold secrets, and `sayso
-show` has them.
+The lines hold refs, tools and people. They never hold arguments, notes, reasons or output: those may hold secrets, and
+`sayso show` prints them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
-#: At most this many requests are remembered. Far fewer are in flight.
-_KNOWN = 10_000
-#: Decisions that are made when the request is asked.
+#: The most requests whose logged steps are remembered. Far fewer are between their decision and the end of their run.
+_KNOWN = 1_000
+#: Decisions that are made in the moment when the request is asked.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 
 

@@ -32,14 +32,15 @@ _PROMPT = "> "
 
 
 class Talk:
-    """Reads lines, and notes when each was begun: a line begun before a card appeared can't answer it."""
+    """Reads lines, and notes when each was begun: a line that was begun before a card appeared can't answer it."""
 
     def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
         self._clock = service.gate.clock
         self._conversation = conversation
         self._waiting: dict[str, Call] = {}
         self._begun_at: datetime | None = None
-        #: The request that the bar names while a line is typed. The keys of that line act on no other request.
+        #: The request that the bottom line names while a line is typed. The keys of the typed line act on no other
+        #: request.
         self._aimed: str | None = None
         self._left = False
         colour = not os.environ.get("NO_COLOR")
@@ -70,7 +71,8 @@ class Talk:
         if call.status is Status.PENDING:
             self._waiting[call.ref] = call
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            # Text that was typed or pasted after the line that is being answered was read together with it.
+            # Drop text that was typed or pasted after the line that is being answered, because it was read together
+            # with it.
             clear_typeahead(self._session.input)
         else:
             self._waiting.pop(call.ref, None)
@@ -118,7 +120,10 @@ class Talk:
             self._aimed = focus.ref if focus else None
 
     def _bar(self) -> str:
-        """Return the bottom line: the request that keys act on now, or the request of the begun line."""
+        """Return the bottom line.
+
+        It names the request that keys act on now, or the request for which the line was begun.
+        """
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
         return countdown(call, len(waiting) - 1, self._clock.now(), _columns(), self._console.wording())

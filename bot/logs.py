@@ -18,12 +18,12 @@ from hitl.cards.redaction import mask, mask_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The packages that log their normal work. Libraries only log problems.
+#: The packages of this project, which log their normal work. Libraries only log problems.
 _OURS = ("adapters", "bot", "hitl")
 
 
 def configure(form: str = "text", level: str = "info") -> None:
-    """Log to stderr from here on: in the form `text` or `json`, from the level `debug`, `info` or `warning` on.
+    """From now on, log to stderr: in the form `text` or `json`, from the level `debug`, `info` or `warning` on.
 
     At `debug`, libraries log their normal work too.
     """
@@ -60,7 +60,7 @@ class Line(logging.Formatter):
 
 
 class JsonLine(Line):
-    """Formats the same facts as one JSON object on one line, with `correlation_id` for the `ref` of a call.
+    """Formats a record as one JSON object on one line. A call's `ref` also appears as `correlation_id`.
 
     The same correlation id names the call in the record (`sayso audit export`) and in traces.
     """

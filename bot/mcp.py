@@ -1,4 +1,4 @@
-"""Builds the configured MCP servers, and the gateway before them, for `sayso run`."""
+"""Builds the configured MCP servers and the gateway in front of them, for `sayso run`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
+from hitl.question import GROUP
 from sayso_client.relay import MCP_SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from bot.service import Service
     from bot.settings import McpServerSettings, Settings
 
-#: Tool groups that can't be the name of an MCP server: the workspace's, and that of `sayso ask`.
-_TAKEN = frozenset({"workspace", "shell"})
-#: Seconds that a server has to end before it is killed. The library that waits for it allows two.
+#: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
+#: the service's own.
+_TAKEN = frozenset({"workspace", "shell", GROUP})
+#: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
 _GRACE_S = 1.0
-#: The conversation, and the credential, of calls that arrive over the service's socket.
+#: The origin and the credential of calls that arrive over the service's MCP socket.
 _LOCAL, _SOCKET = "local", "socket"
 
 
@@ -69,7 +71,10 @@ def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
 
 
 def http_mount(gateway: Gateway) -> HttpMount:
-    """Return the gateway for `/mcp`, for callers that may ask. The application around it authenticates them."""
+    """Return the gateway as an application for `/mcp`.
+
+    The application around it authenticates callers and checks that they may ask.
+    """
 
     def who(scope: Scope) -> Caller:
         caller = scope["state"][CALLER]
@@ -120,7 +125,7 @@ def _passed(server: str, variable: str) -> str:
 def _kept(command: Sequence[str]) -> Sequence[str]:
     """Return the command line that starts a server under a keeper.
 
-    The server then ends with us, and can't act as a person of our user.
+    Then the server ends with this service, and it can't act as a person with the service's user id.
     """
     program = shutil.which(command[0])
     if program is None:

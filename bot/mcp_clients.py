@@ -30,7 +30,7 @@ _TABLE = re.compile(r"\s*\[+\s*(?P<name>[^\]]+?)\s*\]+\s*(#.*)?")
 
 
 class McpClient(StrEnum):
-    """Clients whose configuration is known."""
+    """The MCP clients whose configuration files this module can change."""
 
     CLAUDE_DESKTOP = "claude-desktop"
     CLAUDE_CODE = "claude-code"
@@ -39,7 +39,7 @@ class McpClient(StrEnum):
     CODEX = "codex"
 
 
-#: The file in which each client keeps its servers for one user, and the key in it.
+#: The file in which each client keeps a user's servers, and the key of the servers in that file.
 _FILES: Mapping[McpClient, tuple[str, str]] = {
     McpClient.CLAUDE_DESKTOP: ("~/.config/Claude/claude_desktop_config.json", "mcpServers"),
     McpClient.CLAUDE_CODE: ("~/.claude.json", "mcpServers"),
@@ -62,10 +62,10 @@ class Move:
     file: Path
     before: bytes
     after: bytes
-    #: The settings file, and the text that is added to its end.
+    #: The settings file. `block` is the text that is added to its end.
     settings: Path
     block: str
-    #: The values that get a file of their own.
+    #: The secret values that are moved to files: the file's path, and its content.
     secrets: Mapping[Path, str]
     backup: Path
     #: Servers that stay with the client, and the reason for each.
@@ -114,8 +114,8 @@ def carry_out(move: Move) -> None:
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     """Restore the client's file, and remove the added block from the settings.
 
-    Returns the client's file, and whether the settings were restored too: an edited block stays there. Raises
-    SettingsError, and changes nothing, if there is no backup or the client's file was changed since the move.
+    Returns the client's file, and whether the block was removed from the settings: a block that somebody edited stays.
+    Raises SettingsError, and changes nothing, if there is no backup or the client's file was changed since the move.
     """
     backup = folder / f"{client.value}.backup"
     try:
@@ -124,7 +124,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
         raise SettingsError(f"{backup} can't be read: no servers of {client.value} were moved from here.") from error
     file, settings = Path(record["file"]), Path(record["settings"])
     before, now = base64.b64decode(record["before"]), _read(file)
-    if now != before:  # as it was, where the move ended before it came to this file
+    if now != before:  # If the files are equal, the move ended before it changed the client's file.
         if _hash(now) != record["after"]:
             raise SettingsError(
                 f"{file} was changed since its servers were moved. Nothing was written; {backup} has it."
@@ -169,7 +169,7 @@ def _servers(client: McpClient, file: Path, held: bytes) -> dict[str, dict[str, 
 
 
 def _why_left(name: str, server: Mapping[str, Any]) -> str | None:
-    """Return why a server can't be moved, or None."""
+    """Return why a server can't be put behind the gateway, or None if it can."""
     if not _group(name):
         return "its name has no letter or digit"
     if server.get("type") == "sse" or not (server.get("command") or server.get("url")):
@@ -195,7 +195,10 @@ def _group(name: str) -> str:
 
 
 def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Path, str]) -> str:
-    """Return one server as a table of the settings. Its values are put into `secrets`, each with its file."""
+    """Return one server as a table for the settings file.
+
+    Its secret values are put into `secrets`, by the path of their file.
+    """
     url = str(server.get("url") or "")
     lines = ["", f"[mcp.servers.{group}]"]
     if url:
@@ -206,7 +209,7 @@ def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Pa
         lines.append(f"command = [{', '.join(map(_toml, command))}]")
         lines += [f"cwd = {_toml(str(server['cwd']))}"] if server.get("cwd") else []
         key, values = "env_files", server.get("env", {})
-    # Numbered, because names that differ in case or in special characters alone would share a file.
+    # The files are numbered, because names that differ only in case or in special characters would share a file.
     files = {
         str(name): folder / f"{group}-{at}-{_NOT_IN_NAMES.sub('-', str(name).lower())}"
         for at, name in enumerate(values, start=1)
@@ -235,7 +238,7 @@ def _rewritten(client: McpClient, before: bytes, moved: Mapping[str, Any], relay
 
 
 def _rewritten_toml(text: str, moved: Mapping[str, Any], relay: list[str]) -> str:
-    """Do the same for TOML, table by table. Raises SettingsError if another table would be lost."""
+    """Do the same as `_rewritten` for TOML, table by table. Raises SettingsError if another table would be lost."""
     kept, drops = [], False
     for line in text.splitlines(keepends=True):
         if header := _TABLE.fullmatch(line.rstrip("\n")):
@@ -274,7 +277,7 @@ def _write(file: Path, held: bytes) -> None:
 
 
 def _replace(file: Path, held: bytes) -> None:
-    """Replace a file's content in one step, and keep its mode. A link stays a link."""
+    """Replace a file's content in one step, and keep its mode. If it is a link, the link's target is replaced."""
     file = file.resolve()
     new = file.with_name(f".{file.name}.sayso")
     _write(new, held)

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: calls, decisions and runs, their durations, and the numbers of waiting things.
+"""Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
 Counters and durations follow the lines that this process writes to the record, after they are durable. Gauges are read
 from the database at each scrape. No label holds a person, a tool, a place or a text, so the number of series is
@@ -42,23 +42,24 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
-#: People take seconds to days to decide (the longest timeout is 7 days).
+#: Buckets for the seconds until a decision. People take seconds to days (the longest timeout is 7 days).
 _DECIDING_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600, 86400, 604800)
-#: A tool starts within milliseconds if the service runs it, within the claim window if its caller does.
+#: Buckets for the seconds until a tool starts: milliseconds if the service runs it, up to the claim window if its
+#: caller does.
 _STARTING_S = (0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300)
 _LATE_S = (0.005, 0.02, 0.1, 0.5, 1, 5, 30, 60)
-#: Events that deserve an operator's attention if there are many of them.
+#: Recorded events that an operator should look into if there are many of them.
 _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-#: The surface of decisions that nobody takes on a surface.
+#: The label for decisions that nobody made on a surface, such as those of the policy.
 _NOWHERE = "none"
 
 
 class Metrics:
-    """The instruments. Their listener is `heard`, for `SqliteStore.committed`."""
+    """The metrics of this process. Its listener for `SqliteStore.committed` is `heard`."""
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
         """`known` are the names of surfaces. Any other name is counted as `other`."""
@@ -96,7 +97,8 @@ class Metrics:
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
         self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
         ProcessCollector(registry=here)
-        # A series that starts with its first count shows no increase, so an alert would miss that count.
+        # Create each series with 0: a series that starts with its first count shows no increase, so an alert would miss
+        # that count.
         for event in _INCIDENTS:
             self._incidents.labels(event.value)
         for result, risk in itertools.product(Result, Risk):
@@ -127,7 +129,7 @@ class Metrics:
             self._ended.labels(entry.event.value, risk).inc()
 
     def _timed(self, entry: Entry, call: Call) -> None:
-        """Record how long people took. A decision of the policy alone takes no time."""
+        """Record how long people took to decide. A decision of the policy alone isn't counted."""
         if call.decided_at is None or entry.actor == "policy":
             return
         self._deciding.labels(entry.event.value).observe(_seconds(call.created_at, call.decided_at))
@@ -143,7 +145,7 @@ class Metrics:
         return name if name in self._surfaces else "other" if name else _NOWHERE
 
     def look(self, database: Path) -> None:
-        """Set the gauges from the database. It reads beside the service, and takes some milliseconds."""
+        """Set the gauges to the numbers in the database. This reads beside the service, and takes some milliseconds."""
         from adapters.database.sqlite.survey import surveyed
 
         now = self._clock.now()
@@ -173,10 +175,10 @@ async def serve_metrics(
     parts: AsyncExitStack,
     troubles: Callable[[], Awaitable[Sequence[str]]],
 ) -> Server:
-    """Count from now on, and serve `/metrics` on its own port. Closing `parts` stops it.
+    """Count changes from now on, and serve `/metrics` on a port of its own. Closing `parts` stops this.
 
     It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
-    Unavailable if nothing can listen there.
+    Unavailable if the port can't be used.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response

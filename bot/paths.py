@@ -1,4 +1,4 @@
-"""Questions about paths."""
+"""A test of paths that several modules need."""
 
 from __future__ import annotations
 

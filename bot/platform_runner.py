@@ -1,4 +1,4 @@
-"""Runs one chat platform: connects, receives, hands recorded events on, and stops."""
+"""Runs one chat platform: connects, receives, passes recorded events on, and stops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Endpoint, Hear, Platform
 
-#: At most this many handled events are remembered.
+#: The most handled events that are remembered, so that they aren't handled a second time.
 _HEARD = 10_000
 _log = logging.getLogger(__name__)
 
@@ -55,12 +55,13 @@ class Connector:
         self._trouble: str | None = "not connected yet"
         self._connected = False
         self._work: asyncio.Task[None] | None = None
-        #: Events that we have handled completely. An operator's own handler may have failed on them after that.
+        #: Events that our own handlers have handled completely. An operator's handler may have failed on them after
+        #: that.
         self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property
     def is_pushed(self) -> bool:
-        """Return whether the platform sends requests to us."""
+        """Return whether the platform sends its events to an HTTP endpoint of the service."""
         return self._receiver is None
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -71,7 +72,7 @@ class Connector:
         return () if self._receiver else (self.platform.endpoint(self.intake.wake),)
 
     def troubles(self) -> Sequence[str]:
-        """Return the troubles that keep answers of the platform from arriving."""
+        """Return sentences about the troubles that keep people's answers on the platform from arriving."""
         receiving = self._receiver.trouble if self._receiver and self._connected else None
         return [f"{self._name}: {trouble}" for trouble in (self._trouble, receiving) if trouble]
 
@@ -87,7 +88,10 @@ class Connector:
             await asyncio.gather(self._work, return_exceptions=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Report a bug. Without this the service would seem well and receive nothing."""
+        """Log that the background work ended because of a bug.
+
+        Otherwise the service would look healthy but receive nothing.
+        """
         if not work.cancelled() and (error := work.exception()):
             self._trouble = f"stopped by {type(error).__name__}; restart the service"
             _log.error(f"{self._name}.stopped", exc_info=error)
@@ -130,9 +134,9 @@ class Connector:
         await self.platform.dispatch(event, partial(self._hear_once, event))
 
     async def _hear_once(self, event: Incoming, heard: Heard) -> None:
-        """Handle an event once. It comes again if an operator's own handler failed after ours."""
+        """Pass an event to our handlers, but only once. It comes again if an operator's handler failed after ours."""
         if event.id in self._heard:
             return
-        # Not every event of a platform says when it happened.
+        # Some events of a platform don't say when they happened. For these, the time of arrival counts.
         await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))
         self._heard[event.id] = None

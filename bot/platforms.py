@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: With less, no call with large arguments could be recorded any more.
+#: Bytes. With less free space, a call with large arguments couldn't be recorded.
 _LEAST_FREE_BYTES = 1024 * 1024
 
 
 class Platforms:
-    """The chat platforms that `sayso run` has besides the service itself."""
+    """The chat platforms that are configured for `sayso run`."""
 
     def __init__(self, settings: Settings, others: Callable[[], Sequence[str]] = tuple) -> None:
-        """`others` returns troubles that don't come from a platform."""
+        """`others` returns the troubles of other parts of the service."""
         self._settings = settings
         self._others = others
         self._platforms: list[Platform] = []
@@ -69,7 +69,7 @@ class Platforms:
         self._connectors = [Connector(platform, service, turns=turns) for platform in self._platforms]
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
-        """Connect to the platforms that are set up. Closing `parts` disconnects them."""
+        """Connect to the configured platforms. Closing `parts` disconnects them."""
         for connector in self._connectors:
             parts.push_async_callback(connector.stop)
             await connector.start()
@@ -83,12 +83,12 @@ class Platforms:
         return [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
 
     async def close(self) -> None:
-        """Close the connections, when nothing is to be sent any more."""
+        """Close the platforms' connections. Call this when nothing more is to be sent."""
         for platform in self._platforms:
             await platform.close()
 
     async def troubles(self) -> Sequence[str]:
-        """Return the troubles that keep calls from being gated, for `/readyz` and `doctor`."""
+        """Return all troubles that keep calls from being gated, for `/readyz` and `doctor`."""
         found = [*self._others(), *_shortage(self._settings.folder("state"))]
         found += [trouble for connector in self._connectors for trouble in connector.troubles()]
         try:
@@ -101,7 +101,10 @@ class Platforms:
 
 
 async def build(settings: Settings, name: str, core: Core) -> Platform:
-    """Return one platform, not yet connected. Raises SettingsError, also if the extra that it needs isn't installed."""
+    """Return one platform, not yet connected.
+
+    Raises SettingsError, also if the extra that the platform needs isn't installed.
+    """
     section = settings.section(name)
     try:
         make = module(name, "platform").build
@@ -128,7 +131,7 @@ def mounted(endpoint: Endpoint) -> Route:
 
 
 def _shortage(state: Path) -> Iterator[str]:
-    """Return why the next call can't be recorded: reads still work if the disk is full."""
+    """Yield a sentence if there is too little disk space to record the next call. Reads still work then."""
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:

@@ -33,10 +33,9 @@ _log = logging.getLogger(__name__)
 #: Seconds between two reads of the document. A change applies when two reads in a row give the same text, so that a
 #: half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: Seconds between two reads at the start and at a reload by signal, and how often they are tried while the text
-#: changes.
+#: Seconds between two reads at the start and at a reload by signal, and the most reads while the text keeps changing.
 SETTLES_S, _READS = 0.25, 20
-#: The modules that the engine imports at its first use, and the names of their packages.
+#: The modules that the policy engine imports at its first use, and the packages that contain them.
 _NEEDED = {
     "re2": "google-re2",
     "tree_sitter": "tree-sitter",
@@ -57,7 +56,7 @@ class Library:
         self._resolver = resolver
 
     def read(self, name: str) -> Document:
-        """Return the document of that name. Raises SettingsError if there is no usable one."""
+        """Return the document with that name. Raises SettingsError if there is no usable document with that name."""
         found: list[Document] = []
         missing: list[str] = []
         for source in self._sources:
@@ -80,7 +79,10 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Return the document when two reads give the same text, so that nobody is writing it. Raises SettingsError."""
+        """Return the document after two reads in a row gave the same text: then nobody is writing it.
+
+        Raises SettingsError.
+        """
         found = self.read(name)
         for _ in range(_READS):
             if found.fixed:
@@ -104,7 +106,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A usable policy that doesn't apply yet."""
+    """A policy that was read and compiled for a reload, but doesn't apply yet."""
 
     library: Library
     name: str
@@ -113,7 +115,7 @@ class Prepared:
 
     @property
     def digest(self) -> str:
-        """The digest of the document."""
+        """The digest of the policy's document."""
         return self.policy.digest
 
 
@@ -137,16 +139,16 @@ class Policies:
         return self._name
 
     def current(self) -> Policy:
-        """Return the last usable policy."""
+        """Return the policy that applies now."""
         return self._policy
 
     def prepared(self, library: Library, name: str) -> Prepared:
-        """Read and compile the policy for a reload. Raises SettingsError. Nothing has changed yet."""
+        """Read and compile the policy for a reload, and apply nothing yet. Raises SettingsError."""
         document = library.settled(name)
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Apply the policy, and record it if it differs from the last one."""
+        """Apply a prepared policy. Record the change if it differs from the policy before."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
@@ -154,23 +156,23 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return why the present document doesn't apply, or nothing."""
+        """Return why the present document isn't the policy that applies, or nothing if it is."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
-        """Record which document applies, and watch it. Raises hitl.errors.Unavailable."""
+        """Record which document applies, and begin to watch it for changes. Raises hitl.errors.Unavailable."""
         self._store = store
         await self._record(Event.POLICY_LOADED)
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Stop watching."""
+        """Stop watching the document for changes."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Read the document now, and apply it when two reads have given the same text."""
+        """Read the document now. Apply it after two reads in a row gave the same text."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)
@@ -215,7 +217,7 @@ class Policies:
             await self._record(Event.POLICY_REFUSED, why=why[:500])
 
     async def _record(self, event: Event, **more: str) -> None:
-        """Write to the service's own record and the log. A store in trouble is reported elsewhere."""
+        """Write an event to the service's own record and to the log. If the store fails, other parts report that."""
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:

@@ -54,7 +54,9 @@ class Reloading:
         self._turn = asyncio.Lock()
 
     async def reload(self, by: str = "service") -> Mapping[str, Any]:
-        """Apply the current lists and policy, and record that. `by` is who asked for it.
+        """Apply the lists and the policy of the current settings, and record that.
+
+        `by` is the principal who asked for it.
 
         Returns the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if
         a part can't be used, and Unavailable; then nothing has changed.
@@ -67,10 +69,11 @@ class Reloading:
                 prepared = await asyncio.to_thread(self._policies.prepared, library, settings.policy_name())
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
-                # The policy is also watched separately. If the fault is in the policy, `doctor` shows it at once.
+                # The policy is also watched for changes. If the fault is in the policy, reading it now lets `doctor`
+                # show the fault at once.
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
-            # The record must be durable before anybody gets a new right.
+            # The reload must be recorded durably before anybody gets a new right.
             restart = self._changed(settings)
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
@@ -79,7 +82,7 @@ class Reloading:
             return {"policy": prepared.name, "digest": prepared.digest, "restart": restart}
 
     def _changed(self, settings: Settings) -> list[str]:
-        """Return the changed settings that a reload doesn't apply."""
+        """Return the names of changed settings that a reload doesn't apply."""
         names = sorted(set(type(settings).model_fields) - _TAKEN)
         return [name for name in names if getattr(settings, name) != getattr(self._began_with, name)]
 
@@ -89,7 +92,7 @@ class Reloading:
 
 
 def _lists(people: Directory) -> Mapping[str, Sequence[str]]:
-    """Return the lists of people and routes, for the record."""
+    """Return the lists of people and routes, in the form in which they are recorded."""
     return {
         name: sorted(getattr(people, name)) for name in ("approvers", "requesters", "operators", "routes", "revoked")
     }

@@ -9,9 +9,10 @@ import importlib
 import logging
 import signal
 import sys
-from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.database.sqlite.folder import FolderInUse, StateFolder
 from bot import logs
 from bot.agent import build_turns
 from bot.api import serve_api
@@ -20,6 +21,7 @@ from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from bot.reloading import Reloading
+from bot.workers.retention import RetentionWorker
 from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.people import APPROVERS
@@ -30,13 +32,18 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from bot.compose import TakeFolder
     from bot.settings import Settings
 
 _log = logging.getLogger(__name__)
+#: Seconds between two checks whether the other service has stopped.
+_LOOK_S = 0.1
 
 
-async def serve(settings: Settings, source: Path | None) -> None:
+async def serve(settings: Settings, source: Path | None, wait_s: float) -> None:
     """Run until SIGTERM or SIGINT. `source` is the settings file.
+
+    If another service uses the state folder, wait at most `wait_s` seconds until it has stopped.
 
     Raises hitl.errors.Unavailable or SettingsError if it can't start.
     """
@@ -46,13 +53,40 @@ async def serve(settings: Settings, source: Path | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     async with contextlib.AsyncExitStack() as parts:
-        await _start(settings, source, parts)
+        with contextlib.suppress(_StoppedError):
+            await _start(settings, source, parts, partial(_take, wait_s, stopping))
         await stopping.wait()
         _log.info("service.stopping")
     _log.info("service.stopped")
 
 
-async def _start(settings: Settings, source: Path | None, parts: contextlib.AsyncExitStack) -> None:
+class _StoppedError(Exception):
+    """A signal asked the service to stop before it had started."""
+
+
+async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path | None) -> StateFolder:
+    """Return the locked state folder, after the service that uses it has stopped.
+
+    The other service gives up its lock last. When it does, its tools have ended, its answers are written and its ports
+    are free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
+    """
+    clock = asyncio.get_running_loop().time
+    give_up, said = clock() + wait_s, False
+    while True:
+        try:
+            return StateFolder.open(path, keys)
+        except FolderInUse as error:
+            if (left := give_up - clock()) <= 0:
+                raise
+            if not said:
+                _log.warning("service.waiting", {"pid": error.pid, "seconds": round(left)})
+                said = True
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), min(left, _LOOK_S))
+            raise _StoppedError
+
+
+async def _start(settings: Settings, source: Path | None, parts: contextlib.AsyncExitStack, take: TakeFolder) -> None:
     """Start all parts in the order of their dependencies. `parts` stops them in the reverse order."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
@@ -80,7 +114,8 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         sandbox=await asyncio.to_thread(sandbox_of, settings),
         mark=settings.mark_file(),
         keys=settings.given_keys(),
-        keep_events=timedelta(days=settings.inbox_days),
+        keep_events=settings.retention.events,
+        take=take,
         others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
@@ -98,6 +133,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     reloading = Reloading(source, settings, running.service.gate, policies)
     _reload_on_hangup(reloading, parts)
     await running.service.start()
+    kept = settings.retention
+    retention = RetentionWorker(running.service.gate, arguments=kept.arguments, calls=kept.calls)
+    parts.push_async_callback(retention.stop)
+    retention.start()
     await platforms.start(parts)
     gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
     mount = _mcp().http_mount(gateway) if gateway is not None else None
@@ -139,7 +178,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
 
 def surface_lines(settings: Settings) -> Iterator[str]:
-    """Yield a sentence for each surface of an installation: its address, and the places of its cards."""
+    """Yield a sentence for each surface that is set up: its address, and the places to which its cards go."""
     yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
     if settings.http.port is not None:
         yield say("start.http", host=settings.http.host, port=settings.http.port)
@@ -156,7 +195,10 @@ def surface_lines(settings: Settings) -> Iterator[str]:
 
 
 def _mcp() -> ModuleType:
-    """Import the module that builds the MCP gateway. Raises SettingsError that names the missing extra."""
+    """Import the module that builds the MCP gateway.
+
+    Raises SettingsError, which names the extra, if it isn't installed.
+    """
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
@@ -164,17 +206,17 @@ def _mcp() -> ModuleType:
 
 
 def _metrics() -> ModuleType:
-    """Import the module that counts for Prometheus. Raises SettingsError that names the missing extra."""
+    """Import the module for Prometheus metrics. Raises SettingsError, which names the extra, if it isn't installed."""
     return importlib.import_module("bot.metrics")
 
 
 def _traces() -> ModuleType:
-    """Import the module that writes traces. Raises SettingsError that names the missing extra."""
+    """Import the module that writes traces. Raises SettingsError, which names the extra, if it isn't installed."""
     return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """Make SIGHUP do the same as `sayso reload`. A refusal is logged and recorded."""
+    """From now on, do the same on SIGHUP as on `sayso reload`. A refusal is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

@@ -1,7 +1,7 @@
-"""The running service: the gate, and the work around it in a living process.
+"""The running service: the gate, and the work that it needs in a process.
 
-Calls and replies are handed to the service, not to the gate. The service then runs each call that may run at once, so
-no surface can forget to run an approved call.
+Surfaces pass calls and replies to the service, not to the gate. The service then runs each call that may run at once,
+so no surface can forget to run an approved call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: Calls that were asked for again, kept for those who still wait for the old call.
+#: The most calls that were asked for again and are remembered for those who still wait for the old call.
 _REMEMBERED = 512
 
 
@@ -73,7 +73,8 @@ class Service:
     async def start(self) -> None:
         """Continue the work of the last process: lost leases, overdue calls, calls to run, unsent messages.
 
-        The processes that took leases in this place are dead. A lease of another service ends at its time.
+        A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
+        end.
         """
         # Starting doesn't need the reply reader, but the first reply in words should not wait for its import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
@@ -88,7 +89,7 @@ class Service:
             self._outbox.set()
 
     async def _void(self) -> None:
-        """End all open calls of a database that is older than its mark, and record that."""
+        """End all open calls, and record that, because the database is older than its mark."""
         _log.error("store.older")
         while any([await self._voided(call) for call in await self.store.unfinished()]):
             pass
@@ -97,7 +98,7 @@ class Service:
                 await self.store.commit(adding(Change(handled=(event.source, event.id))))
         for turn in await self.store.open_turns():
             await self.store.keep_turn(replace(turn, done=True))
-        # This comes last because it moves the mark. If a start fails before this line, the next start repeats all
+        # This commit comes last because it moves the mark. If a start fails before it, the next start repeats all
         # steps.
         await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
@@ -110,15 +111,15 @@ class Service:
             return None
 
     def _took_here(self, owner: str) -> bool:
-        """Return whether the owner of a lease worked in this place: up to its last colon it has our name.
+        """Return whether the owner of a lease worked in this state folder, by the owner's name up to its last colon.
 
-        Older versions recorded no place (`service:0a1b2c3d`); their database has always been in this place.
+        Older versions recorded no folder (`service:0a1b2c3d`); their database has always been in this folder.
         """
         place, _, _process = owner.rpartition(":")
         return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
-        """Wait for running tools or stop them and record `unknown`, then stop the timers. The store stays open."""
+        """Wait for running tools, or stop them and record `unknown`. Then stop the timers. The store stays open."""
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
         others = [*self._following, *filter(None, [self._posting])]
@@ -138,7 +139,7 @@ class Service:
             return await self._whole(self._submitted(ask))
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Hand a reply to the guard, and run the calls that it approved. Raises the errors of `Gate.decide`."""
+        """Pass a reply to the gate, and run the calls that it approved. Raises the errors of `Gate.decide`."""
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
@@ -148,32 +149,35 @@ class Service:
         """
         ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
         again = self._again.get(ended.ref)
-        # Shielded: who gives up waiting doesn't take the others' answer along.
+        # The shield keeps a waiter that gives up from cancelling the work that other waiters also wait for.
         successor = await asyncio.shield(again) if again else None
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when no answer can come any more, or its present state when the time is up."""
+        """Return the call when it can't be decided any more, or its present state when the time is up."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when no answer and no reason can come any more, or its state when the time is up."""
+        """Return the call when no decision and no reason can come any more, or its state when the time is up."""
         answered = await self.waiting.until(
             call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
         )
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call when it can be shown without delay."""
+        """Return the call after the work that is needed to show it without delay."""
         await self.gate.ready(call)
         return call
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-        """Call `tell` when the call has ended, if this process still runs. The outbox doesn't know this follower."""
+        """Call `tell` when the call has ended.
+
+        Unlike the outbox, this isn't stored, so it is lost if this process ends.
+        """
         self.accompany(self._followed(call, tell))
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work besides the calls, such as an agent's turn. A stop of the service cancels it."""
+        """Run work that isn't part of a call, such as an agent's turn. It is cancelled when the service stops."""
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -186,7 +190,10 @@ class Service:
             _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
-        """Wake the outbox for calls that chats see, and ask again about an approved call that wasn't run."""
+        """Wake the outbox if chats show the call.
+
+        An approved call may have been refused because a file or the sandbox changed. If so, ask for it again.
+        """
         if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
         if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
@@ -237,7 +244,7 @@ class Service:
         return await answer
 
     async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
-        """Answer, then run the leases that the use case took: the first of them in this task."""
+        """Give the caller its answer, then run the leases that the use case took, the first of them in this task."""
         try:
             value, leases = await use_case
         except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
@@ -252,7 +259,7 @@ class Service:
             await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Return a task that is kept until it ends, because the loop itself keeps only a weak reference."""
+        """Start work as a task, and keep the task until it ends: the loop itself keeps only a weak reference."""
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -268,9 +275,9 @@ class Service:
         await self._record(lease, ran)
 
     async def _record(self, lease: Lease, ran: Ran) -> None:
-        """Store how a run ended. If the store is in trouble, try several times.
+        """Store how a run ended. If the store fails, try several times.
 
-        After that the lease runs out, and the result becomes `unknown`.
+        After that, the lease runs out, and the result becomes `unknown`.
         """
         for attempt in range(_TRIES_TO_RECORD):
             try:
@@ -288,7 +295,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence for each route that refused a card, with the platform's words and the remedy."""
+        """Return a sentence for each route that refused a card, with the platform's reason and the remedy."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
@@ -310,7 +317,7 @@ class Service:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
             except Exception:  # noqa: BLE001 - explained below
-                # Any error is caught: without this no card would be sent any more, and nobody would know.
+                # Any error is caught here: otherwise no more cards would be sent, and nobody would notice.
                 _log.exception("outbox.postponed")
                 taken = ()
             for sending in taken:
@@ -320,7 +327,10 @@ class Service:
                 await self._outbox_woken()
 
     async def _send(self, sending: Sending) -> None:
-        """Send one message, then free its route, so that a slow chat delays only itself."""
+        """Send one message, then mark its route as free.
+
+        Messages to one route wait for each other, so a slow chat delays only itself.
+        """
         try:
             await self.delivery.send(sending)
         except Unavailable as error:
@@ -339,7 +349,7 @@ class Service:
 
 
 async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-    """Call `tell`, and again after errors that may pass. Raises PlatformError if it finally fails."""
+    """Call `tell`, and repeat it after errors that may pass. Raises PlatformError if it fails for good."""
     for attempt in range(_TRIES_TO_FOLLOW):
         try:
             return await tell(call)

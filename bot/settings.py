@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 import tomllib
+from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -23,11 +24,13 @@ from pydantic import (
     PrivateAttr,
     SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
@@ -40,6 +43,7 @@ from hitl.cards.wording import say
 from hitl.gate.operating_mode import Terms
 from hitl.limits import Limits
 from hitl.people import Conversation, Directory
+from hitl.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,12 +52,12 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
-#: The folders of our own code and of the Python that runs it.
+#: The folders of this program and of the Python that runs it.
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
 def _named(value: object) -> object:
-    """Drop empty entries of a list of folders: an empty path would mean the current folder."""
+    """Remove empty entries from a list of folders. An empty path would mean the current folder."""
     if not isinstance(value, list):
         return value
     return [entry for entry in value if not isinstance(entry, str) or entry.strip()]
@@ -67,15 +71,21 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _span(value: object) -> object:
+    return span(value) if isinstance(value, str) else value
+
+
+#: A span of time: a number with its unit (`90d`).
+Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: The languages that have a catalogue (`hitl.cards.languages`).
 Language = Literal["en", "de"]
-#: A principal, an identity or a place. An empty name would match nobody, and look like somebody.
+#: A principal, an identity or a place. An empty name would match nobody, although it looks like an entry.
 Name = Annotated[str, Field(min_length=1)]
 
 
 class ConversationSettings(_Part):
-    """The settings that differ in one conversation. Absent settings are those of the installation."""
+    """The settings that may differ for one conversation. For absent settings, those of the installation apply."""
 
     approvers: list[Name] | None = None
     requesters: list[Name] | None = None
@@ -98,9 +108,9 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """The workspace tools that may run: an empty list allows no tool, None allows all. The executor knows the names.
+    """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
-    The other settings limit one command with all processes that it starts: megabytes of memory, processes and threads,
+    The limits apply to a command with all processes that it starts: megabytes of memory, processes and threads,
     megabytes of one file.
     """
 
@@ -114,8 +124,8 @@ class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
     `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
-    `base_url` is the provider's own by default. `tools` lists the tools that the model may request, as GROUP.TOOL or
-    GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
+    By default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL
+    or GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -156,7 +166,7 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are its names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
+    `hosts` are its host names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
     proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that each may
     approve; medium is the default.
     """
@@ -181,6 +191,40 @@ class TraceSettings(_Part):
     endpoint: str = Field(default="", pattern="^(https?://.+)?$")
 
 
+class RetentionSettings(_Part):
+    """The times for which the arguments of calls, whole calls, and events of chats are kept after their end.
+
+    None means for ever. Archiving a call also erases its arguments.
+    """
+
+    arguments: Period | None = None
+    calls: Period | None = None
+    events: Period = Field(default=KEEP, validate_default=True)
+
+    @field_validator("arguments", "calls")
+    @classmethod
+    def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
+        """Refuse a time below a day. With a mistyped unit, the service would erase calls that people still need."""
+        if age is not None and age < timedelta(days=1):
+            raise ValueError("must be at least 1d")
+        return age
+
+    @field_validator("events")
+    @classmethod
+    def _known_again(cls, age: timedelta) -> timedelta:
+        """Refuse a time below a week. Platforms send an event again for at most a day, and it must be known then."""
+        if age < timedelta(days=7):
+            raise ValueError("must be at least 7d")
+        return age
+
+    @model_validator(mode="after")
+    def _arguments_first(self) -> RetentionSettings:
+        """Refuse to keep arguments longer than their calls."""
+        if self.arguments and self.calls and self.arguments > self.calls:
+            raise ValueError("arguments can't be kept longer than calls: archiving a call erases its arguments")
+        return self
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -200,7 +244,7 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, or with settings of the other kind."""
+        """Refuse a server with both a command and a URL, with neither, or with settings that belong to the other."""
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):
@@ -219,7 +263,10 @@ class McpSettings(_Part):
 
 
 class Settings(BaseSettings):
-    """One installation. Paths may begin with `~`; relative paths in a file are relative to the file (`load`)."""
+    """The settings of one installation.
+
+    Paths may begin with `~`; relative paths in a file are relative to the file (`load`).
+    """
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -244,7 +291,7 @@ class Settings(BaseSettings):
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
-    inbox_days: int = Field(default=30, ge=7)
+    retention: RetentionSettings = RetentionSettings()
     tools: ToolSettings = ToolSettings()
     cards: dict[Name, CardSettings] = {}
     tools_user: str = ""
@@ -259,7 +306,7 @@ class Settings(BaseSettings):
     mcp: McpSettings | None = None
     masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
-    #: The names that `sayso revoke` wrote beside the settings file.
+    #: The names whose rights `sayso revoke` has ended, read from the file beside the settings.
     _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
@@ -271,17 +318,17 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let the environment override the file, whose values are passed as the initial ones."""
+        """Let the environment override the settings file. The values of the file are passed as the initial values."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
-        """Return one of the folders, as an absolute path."""
+        """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
 
     def mark_file(self) -> Path | None:
-        """Return the file of the mark, as an absolute path, or None if it lies beside the state folder."""
+        """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
     @classmethod
@@ -310,11 +357,11 @@ class Settings(BaseSettings):
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
-        """Return the file of the master keys, as an absolute path, or None if they are in the state folder."""
+        """Return the absolute path of the master keys' file, or None for the default, a file in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
-        """Return the lists of people.
+        """Return the lists of people and places as a directory.
 
         Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
         self-approved.
@@ -349,7 +396,7 @@ class Settings(BaseSettings):
             raise SettingsError(str(error)) from error
 
     def policy_name(self) -> str:
-        """Return the policy of this stage. Raises SettingsError if the settings don't describe the stage."""
+        """Return the name of this stage's policy. Raises SettingsError if the settings don't describe the stage."""
         if not self.stage:
             return self.policy
         if self.stage not in self.stages:
@@ -361,7 +408,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return the operator's terms besides the policy."""
+        """Return those settings that go into the terms of calls: stage, mode, fallback, and the words on cards."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -371,7 +418,7 @@ class Settings(BaseSettings):
         return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
-        """Return the files that secrets come from, as absolute paths."""
+        """Return the files that hold secrets, as absolute paths."""
         sections = (*self.set_up().values(), self.agent)
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         servers = self.mcp.servers.values() if self.mcp else ()
@@ -384,7 +431,7 @@ class Settings(BaseSettings):
         return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
-        """Return the protected paths that lie in the workspace, where tools could read or change them.
+        """Return those protected paths that lie in the workspace. Tools could read or change them there.
 
         These are the state, secrets, policies, handlers and the programs of this service itself.
         """
@@ -399,12 +446,12 @@ class Settings(BaseSettings):
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
-        """Return the gate's limits."""
+        """Return the limits of calls, for the gate."""
         return Limits(**self.limits.model_dump())
 
 
 def default_runtime() -> Path:
-    """Return the folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
+    """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
     if given := os.environ.get("XDG_RUNTIME_DIR"):
@@ -413,7 +460,7 @@ def default_runtime() -> Path:
 
 
 def find_config(given: Path | None) -> Path | None:
-    """Return the given file, else `SAYSO_CONFIG`, else a `sayso.toml` here, in the user's or in the system's folder."""
+    """Return the settings file: `given`, `SAYSO_CONFIG`, or `sayso.toml` here, in the user's or the system's folder."""
     if given is not None:
         return given
     if named := os.environ.get("SAYSO_CONFIG"):
@@ -423,13 +470,13 @@ def find_config(given: Path | None) -> Path | None:
 
 
 def refuse_foreign(path: Path | None) -> None:
-    """Raise SettingsError if somebody else could have written the file, because it says who may approve."""
+    """Raise SettingsError if another user could have written the settings file, which says who may approve."""
     if path is None:
         return
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # reading it will fail, and the error will say why
+        return  # The error of reading the file says why it can't be examined.
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -444,7 +491,7 @@ def load(path: Path | None) -> Settings:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
         if path is not None:
-            _anchor(values, path.absolute().parent)
+            _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
         found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
@@ -473,7 +520,10 @@ def revoked_file(path: Path) -> Path:
 
 
 def _revoked_beside(path: Path | None) -> frozenset[str]:
-    """Return the names in that file. Raises OSError if it exists and can't be read, because it may end rights."""
+    """Return the names in the file `revoked_file`.
+
+    Raises OSError if the file exists and can't be read: it may end rights.
+    """
     if path is None or not revoked_file(path).exists():
         return frozenset()
     return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
@@ -487,45 +537,44 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
 
 
-#: Settings that hold a path or a list of paths. A setting whose name ends in `_file` also holds a path.
-_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
-
-#: Tables whose keys are names of tools, people and places. Such a name may end like a path's setting (`write_file`).
-_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations", "languages"})
-
-
-def _anchor(values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder.
+def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder. The type of a setting says whether its value is a path.
 
     If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
-    for name, value in values.items():
-        if name in _NAMED_BY_PEOPLE:
-            continue
+    for name in model.model_fields.keys() & values.keys():
+        # If `handlers` doesn't end in .py, it is the name of a module.
+        is_file = name == "handlers" and str(values[name]).endswith(".py")
+        values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
+
+
+def _anchored(declared: Any, value: Any, folder: Path) -> Any:
+    """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
+    if declared is Path:
+        relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+        return str(folder / value) if relative else value
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
-            _anchor(value, folder)
-        elif not name.isidentifier():
-            continue  # the name of a tool, a person or a place, and not of a setting
-        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
-            values[name] = (
-                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
-            )
-
-
-def _anchored(value: object, folder: Path) -> object:
-    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
-    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
-    return str(folder / value) if isinstance(value, str) and relative else value
+            _anchor(declared, value, folder)
+        return value
+    origin, parts = get_origin(declared), get_args(declared)
+    if origin is dict and isinstance(value, dict):
+        return {key: _anchored(parts[1], one, folder) for key, one in value.items()}
+    if origin is list and isinstance(value, list):
+        return [_anchored(parts[0], one, folder) for one in value]
+    for part in parts:  # of a union: a value that is already anchored stays the same
+        value = _anchored(part, value, folder)
+    return value
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:
-    """Return the names of the fields that hold secrets. Each has a field `NAME_file` beside it."""
+    """Return the names of a section's fields that hold secrets. For each field NAME there is a field `NAME_file`."""
     return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
-    """Refuse secrets in the settings file, because they would be read, copied and committed with it."""
+    """Refuse secrets in the settings file, because people would read, copy and commit them with the file."""
     sections: dict[str, type[BaseModel]] = {**Settings.sections(), "agent": AgentSettings}
     for part, section in sections.items():
         given = values.get(part)
@@ -540,7 +589,10 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 
 
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
-    """Yield the values in the file that look like a server's secrets: key, name, and the key that it belongs in."""
+    """Yield the values in the settings file that look like an MCP server's secrets.
+
+    Each comes as its key, its name, and the key under which it belongs.
+    """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():
         for key, instead in (("env", "env_files"), ("headers", "header_files")):
@@ -550,13 +602,13 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that aren't settings: the paths of the file and the socket, what `sayso ask` passes to its command, and
-#: those of our own tests.
+#: Variables that begin with the prefix but aren't settings: the path of the settings file, the path of the socket, the
+#: ref that `sayso ask` passes to its command, and variables of our own tests.
 _BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """Refuse unknown variables: a misspelled setting would not apply, and nobody would notice."""
+    """Refuse unknown variables with the prefix: a misspelled setting would not apply, and nobody would notice."""
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
@@ -564,7 +616,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 
 def _variable(levels: Iterable[object]) -> str:
-    """Return the variable of a setting, by the keys that lead to it."""
+    """Return the name of the environment variable for a setting. `levels` are the keys that lead to the setting."""
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
@@ -576,13 +628,13 @@ def _explain(path: Path | None, error: ValidationError) -> str:
 
 
 def _place(levels: Sequence[object]) -> str:
-    """Return the name of a setting: the variable that holds it, else its key in the file."""
+    """Return the name of a setting for an error: the environment variable that holds it, else its key in the file."""
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
 def _wrong(problem: ErrorDetails) -> str:
-    """Return what is wrong with a setting. For an unknown key, name the known key that looks like it."""
+    """Return a sentence about a wrong setting. For an unknown key, it names the most similar known key."""
     if problem["type"] != "extra_forbidden":
         return problem["msg"]
     *above, name = problem["loc"]
@@ -591,7 +643,7 @@ def _wrong(problem: ErrorDetails) -> str:
 
 
 def _keys(levels: Iterable[object]) -> list[str]:
-    """Return the keys that a table of the settings may have, by the keys that lead to the table."""
+    """Return the keys that a table of the settings may have. `levels` are the keys that lead to the table."""
     here: Any = Settings
     for level in levels:
         fields = getattr(here, "model_fields", None)

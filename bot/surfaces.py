@@ -1,6 +1,6 @@
-"""The one table of chat platforms, and the declarations of all surfaces.
+"""The table of chat platforms, and the declarations of all surfaces.
 
-It imports no platform's library: declarations are plain records.
+This module imports no platform's library, because declarations are plain records.
 """
 
 from __future__ import annotations

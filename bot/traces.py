@@ -39,26 +39,26 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: The number of calls whose `traceparent` is remembered, and of calls whose trace was sent.
+#: The most calls whose `traceparent` is remembered, and the most calls that are remembered as sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)
-#: Results that an operator looks for.
+#: Results that mark a trace as an error.
 _FAILED = frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN, Result.REFUSED, Result.LAPSED})
 
 
 class _Refs(RandomIdGenerator):
-    """Gives the next trace the id of its call."""
+    """Generates the call's ref as the id of the next trace."""
 
     ref = ""
 
     def generate_trace_id(self) -> int:
-        """Return the 128 bits of the ref, a UUID."""
+        """Return the call's ref as a number of 128 bits, for the trace's id."""
         return UUID(self.ref).int
 
 
 class Traces:
-    """The listener that writes a trace for each ended call (`heard`, for `SqliteStore.committed`)."""
+    """Writes a trace for each ended call. Its listener for `SqliteStore.committed` is `heard`."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._ids = _Refs()
@@ -72,7 +72,7 @@ class Traces:
 
     @classmethod
     def to(cls, endpoint: str) -> Self:
-        """Return traces that go to an OTLP endpoint.
+        """Return traces that are sent to an OTLP endpoint.
 
         The variables OTEL_EXPORTER_OTLP_* set its headers and certificates.
         """
@@ -80,7 +80,7 @@ class Traces:
         return cls(OTLPSpanExporter(endpoint=endpoint))
 
     def heard(self, change: Change) -> None:
-        """Remember callers' traces, and write the trace of an ended call.
+        """Remember the caller's trace of a new call, and write the trace of an ended call.
 
         Never raises: a trace must not make a call fail.
         """
@@ -122,12 +122,12 @@ class Traces:
         root.end(_nanos(ended))
 
     def close(self) -> None:
-        """Send the remaining traces."""
+        """Send the traces that haven't been sent yet."""
         self._provider.shutdown()
 
 
 def _attributes(call: Call) -> dict[str, str]:
-    """Return the attributes of a call: no person, no argument, no text."""
+    """Return the attributes of a call's trace. None holds a person, an argument or a text."""
     told = {
         "sayso.ref": call.ref,
         "sayso.tools": call.tools,

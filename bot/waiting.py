@@ -1,7 +1,7 @@
-"""Wakes those in this process who wait for a call to change: a future for each, and no polling.
+"""Wakes code in this process that waits for a call to change. Each waiter has a future, so nothing polls.
 
 The service is the only writer of its database, and its gate reports each change. So the calls that changed last are
-kept here, and the store is asked only about older ones.
+kept here, and the store is asked only about older calls.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.ports import Calls
 
-#: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.
+#: The most calls that are kept, at about 3 KB each. A few hundred calls are in flight between an answer and the wait
+#: for the next.
 _REMEMBERED = 512
-#: Longer calls are left to the store, or an agent's largest calls would be kept here by the hundred.
+#: Calls with more text than this aren't remembered but read from the store, or hundreds of large calls could fill the
+#: memory.
 _LONGEST = 1 << 14
 
 
 class Waiting:
-    """An observer of the gate that wakes those who wait."""
+    """Observes the gate's changes, and wakes the code that waits for them."""
 
     def __init__(self, store: Calls) -> None:
         self._store = store
@@ -33,14 +35,14 @@ class Waiting:
         self._latest: FIFOCache[str, Call] = FIFOCache(_REMEMBERED)
 
     def changed(self, call: Call) -> None:
-        """Wake everybody who waits for this call."""
+        """Wake everything that waits for this call."""
         self._remember(call)
         for waiter in self._waiters.pop(call.ref, ()):
             if not waiter.done():
                 waiter.set_result(call)
 
     async def until(self, call: Call, holds: Callable[[Call], bool], limit_s: float | None = None) -> Call:
-        """Return the call when the condition holds, or its present state when the time is over."""
+        """Return the call when the condition holds, or its present state when `limit_s` seconds are over."""
         if holds(call):
             return call
         try:

@@ -76,7 +76,7 @@ class Risk(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for low to 3 for critical."""
+        """The risk as a number, from 0 for low to 3 for critical."""
         return _RANKS[self]
 
 
@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The use of the policy: its verdicts are enforced, calls that need a person run and are recorded, or it is off."""
+    """The use of the policy: it decides, or calls that need a person run and are recorded, or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -92,7 +92,7 @@ class Mode(StrEnum):
 
 
 class Runs(StrEnum):
-    """The side that runs an approved call. The way in fixes it; the body of a request never does."""
+    """The side that runs an approved call: this service or the caller. The body of a request never chooses it."""
 
     SERVICE = "service"
     CALLER = "caller"
@@ -117,7 +117,7 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: Whether the call runs confined to its folder and without network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool: its name alone proves nothing.
+    #: Whether a program other than a coding agent or this service serves the tool. Then the tool's name proves nothing.
     foreign: bool = False
 
 
@@ -144,13 +144,14 @@ class CardTerms(Struct, frozen=True):
     headline: str = ""
     #: One sentence about undoing the call, or ''. Text between backticks is a command.
     undo: str = ""
-    #: The arguments that the card shows below such a headline. None: all arguments that the headline doesn't name.
+    #: The arguments that the card shows below the operator's headline. None means all arguments that the headline
+    #: doesn't name.
     fields: tuple[str, ...] | None = None
     #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
     #: The arguments' names in the order in which the caller gave them, () for the canonical order.
     order: tuple[str, ...] = ()
-    #: (name of an argument, its number with the digits that the caller wrote).
+    #: For each number with a fraction or an exponent: (argument, the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 
@@ -174,12 +175,12 @@ class Verdict(Struct, frozen=True):
     require_reason: bool = False
     message: str | None = None
     programs: tuple[str, ...] = ()
-    #: None if there are no additions to the card.
+    #: The additions to the request's card, or None.
     card: CardTerms | None = None
 
 
 class Ask(Struct, frozen=True):
-    """A tool call as a way in hands it over: the agent's request, and the facts that its credential proves.
+    """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.
 
     `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
     own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
@@ -201,7 +202,7 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further places that get the card, beside the origin's. The way in has checked that its caller may name them.
+    #: Further routes of the card, beside those of the origin. The way in has checked that its caller may name them.
     routes: tuple[str, ...] = ()
 
 
@@ -211,11 +212,11 @@ class ToolInfo(Struct, frozen=True):
     executor: str
     definition: str
     idempotent: bool = False
-    #: The JSON Schema of its arguments.
+    #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves the tool, such as an MCP server: its name alone proves nothing.
+    #: Whether another program serves the tool, such as an MCP server. Then the tool's name proves nothing.
     foreign: bool = False
 
 
@@ -305,11 +306,14 @@ class Call(Struct, frozen=True):
     finished_at: datetime | None = None
     result_mac: str | None = None
     due_at: datetime | None = None
+    #: Whether retention has archived the call: it is never asked or run again.
     archived: bool = False
+    #: When retention erased the arguments and what tells of them (`hitl.gate.retain`), None for a whole call.
+    erased_at: datetime | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The stored arguments, decoded."""
+        """The stored arguments, decoded from canonical JSON."""
         decoded: dict[str, Any] = msgspec.json.decode(self.args)
         return decoded
 
@@ -394,6 +398,18 @@ class Verb(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     DETAILS = "details"
+    CHOICE_1 = "choice_1"
+    CHOICE_2 = "choice_2"
+    CHOICE_3 = "choice_3"
+    CHOICE_4 = "choice_4"
+    CHOICE_5 = "choice_5"
+    CHOICE_6 = "choice_6"
+    CHOICE_7 = "choice_7"
+    CHOICE_8 = "choice_8"
+
+
+#: The verbs of the buttons for a question's options, in the options' order.
+CHOICES: Final = tuple(verb for verb in Verb if verb.startswith("choice_"))
 
 
 class Reply(Struct, frozen=True):
@@ -480,6 +496,8 @@ class Event(StrEnum):
     REFUSED = "refused"
     LAPSED = "lapsed"
     UNKNOWN = "unknown"
+    ERASED = "erased"
+    ARCHIVED = "archived"
     SHOWN = "shown"
     NOT_SHOWN = "not_shown"
     VIEWED = "viewed"
@@ -557,7 +575,7 @@ class PromptKind(StrEnum):
 
 
 class Prompt(Struct, frozen=True):
-    """A stored note about one person and one call, which a later approval by that person depends on."""
+    """A stored fact about one person and one call. A later approval by that person depends on it."""
 
     ref: str
     principal: str
@@ -573,7 +591,7 @@ class Bound(Struct, frozen=True):
 
     #: The platform's id of the message among all chats.
     message: str
-    #: The ref of the call.
+    #: The ref of the call that the message is about.
     ref: str
     #: The identity of the person whom the message asks for a reason, '' if it asks nobody.
     asks: str
@@ -582,11 +600,11 @@ class Bound(Struct, frozen=True):
 
 
 class KeptTurn(Struct, frozen=True):
-    """A stored turn of an agent, with which another process can go on."""
+    """A stored turn of an agent. Another process can continue the turn from it."""
 
     #: The source and id of the event that began the turn, or a made-up id on a surface that keeps no events.
     id: str
-    #: The conversation.
+    #: The conversation in which the turn began.
     place: str
     #: The identity of the person who spoke to the agent.
     identity: str
@@ -609,7 +627,7 @@ class KeptTurn(Struct, frozen=True):
 class Incoming(Struct, frozen=True):
     """A raw event as a platform sent it, kept until it is handled.
 
-    `order` is the event's conversation: events of one conversation are handled in order.
+    `order` names the event's lane, such as its conversation: events of one lane are handled in order.
     """
 
     source: str

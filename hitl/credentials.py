@@ -44,7 +44,7 @@ class Credential(Struct, frozen=True):
     created_at: datetime
     #: The principal who made the token.
     created_by: str
-    #: When the token stops working, or None.
+    #: The time from which on the token doesn't work, or None for a token without an end.
     until: datetime | None
     mac: str = ""
     revoked_at: datetime | None = None
@@ -65,7 +65,7 @@ class Credential(Struct, frozen=True):
 
 
 def new_bearer() -> str:
-    """Return a new token."""
+    """Return a new random bearer token."""
     return PREFIX + secrets.token_urlsafe(_BYTES)
 
 

@@ -57,7 +57,8 @@ class Delivery:
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
-        #: Route -> the time before which it gets no refresh, because of its platform's rate limits.
+        #: Route -> the time before which no card of a pending call is edited there, because of the platform's rate
+        #: limits.
         self._calm: dict[str, datetime] = {}
         #: Platforms on which a message failed and none has arrived since: maybe the platform is down.
         self._down: set[str] = set()
@@ -139,7 +140,7 @@ class Delivery:
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Try an edit later. Until then its route gets other messages, but no refreshes."""
+        """Postpone an edit. Until then its route gets other messages, but no edits of pending calls' cards."""
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
             # The row itself stays due. If it were put off, the call's outcome, which comes after it, would wait too.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)

@@ -8,6 +8,7 @@
     │   ├── NotApprover          403 NOT_APPROVER      this person may not decide this call
     │   ├── CallUnknown          404 CALL_UNKNOWN      no such call
     │   ├── AlreadyDecided       409 ALREADY_DECIDED   somebody else was first
+    │   ├── StillPending         409 STILL_PENDING     nobody has decided yet
     │   ├── RejectedRecently     409 REJECTED_RECENTLY a person rejected the same call less than a minute ago
     │   ├── CallChanged          409 CALL_CHANGED      the stored call's digest differs from the shown digest
     │   ├── KeyConflict          409 KEY_CONFLICT      the idempotency key was used for another call
@@ -110,6 +111,13 @@ class AlreadyDecided(Refused):
     """This call was decided already."""
 
     code = "ALREADY_DECIDED"
+    status = 409
+
+
+class StillPending(Refused):
+    """This call is still pending. Nothing was run."""
+
+    code = "STILL_PENDING"
     status = 409
 
 

@@ -36,9 +36,10 @@ class Heard:
     message: str | None = None
     #: The platform's handle for answering that person alone, or None.
     press: str | None = None
-    #: The key of the sentence that says why such an event never decides, or None.
+    #: The reason why this event can't decide anything, as the key of a sentence; None for an event that can.
     barred: str | None = None
-    #: Whether a program wrote it. We never answer programs, because two programs would answer each other for ever.
+    #: Whether a program wrote the message. We never answer programs, because two programs would answer each other for
+    #: ever.
     program: bool = False
     #: The time of the event, or of its arrival if the platform doesn't say.
     at: datetime | None = None
@@ -65,9 +66,9 @@ class Text(Heard):
     answers: str | None = None
     #: The id of the message whose thread this message is in.
     thread: str | None = None
-    #: Whether text that points to no call may decide here.
+    #: Whether text that points to no call may decide in this conversation.
     private: bool = False
-    #: Whether the message is meant for us rather than for other people there.
+    #: Whether the message is meant for us rather than for other people in the conversation.
     addressed: bool = False
     #: Whether the message names nobody, in a conversation in which we take part.
     overheard: bool = False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: Event -> the decision's name in the log of the harombe design. Every other decision is called `deny` there.
+#: Event -> the decision's name in the log of the harombe design. Any other decision is named `deny` in that log.
 _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
@@ -40,9 +40,10 @@ _SERVICE = frozenset(
         *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
         *(Event.RELOADED, Event.RELOAD_REFUSED),
         *(Event.TAMPERED, Event.REFUSED_PEER, Event.CREDENTIAL_MADE, Event.CREDENTIAL_REVOKED),
+        *(Event.ERASED, Event.ARCHIVED),
     }
 )
-#: Each value of `event_type`, and the events of such lines.
+#: Value of `event_type` -> the events whose lines have this value.
 EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_request": _REQUEST,
     "hitl_decision": DECIDED,
@@ -117,7 +118,7 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
         "correlation_id": line.ref or None,
         "timestamp": line.at.isoformat(),
         "decision": _DECISIONS.get(event, "deny") if event in DECIDED else None,
-        "operation": {"tool_name": call.tool, "params": mask_value(call.arguments)} if call else None,
+        "operation": {"tool_name": call.tool, "params": _params(call)} if call else None,
         "risk_level": call.verdict.risk.value if call else None,
         "user": line.actor,
         "reason": data.get("reason"),
@@ -134,10 +135,17 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
         "rule": call.verdict.rule if call else None,
         "policies": sorted(policies),
         "pressed_at": data.get("pressed_at"),
+        "archived": call.archived if call else None,
+        "args_erased_at": call.erased_at.isoformat() if call and call.erased_at else None,
         "hash": line.hash,
         "data": data,
         "flaws": list(flaws),
     }
+
+
+def _params(call: Call) -> Any:
+    """Return the masked arguments, or None if they were erased."""
+    return None if call.erased_at else mask_value(call.arguments)
 
 
 def counted(calls: Iterable[Call]) -> dict[str, Any]:
@@ -163,7 +171,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 class _Tally:
-    """The counts of some requests."""
+    """The counts and durations of a group of requests."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -49,7 +49,7 @@ class Stored(Struct, frozen=True):
 
 
 def fact(what: str, /, **particulars: object) -> Fact:
-    """Return a fact with this code and these particulars."""
+    """Return a fact with this code, and with these particulars to fill into its sentence."""
     return Fact(what, particulars)
 
 
@@ -120,6 +120,14 @@ class Told(StrEnum):
     TWO_TARGETS = "answer.two_targets"
     NO_WORDS = "answer.no_words"
     REASON_ADDED = "answer.reason_added"
+    ANSWERED = "answer.answered"
+    ANSWERED_MASKED = "answer.answered.masked"
+    ANSWER_NEEDED = "answer.question.needed"
+    ANSWER_HOW = "answer.question.how"
+    CHOOSE = "answer.question.choose"
+    OPTION = "answer.question.option"
+    POINT_ANSWER = "answer.question.point"
+    QUESTION_OTHER = "answer.question.other"
 
 
 class Unfit(StrEnum):
@@ -139,7 +147,7 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
-    #: Older versions stored this code, without the platform's words, in place of `UNSHOWN`.
+    #: Older versions stored this code, without the platform's error message, in place of `UNSHOWN`.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"

@@ -76,6 +76,12 @@ class Talker(Protocol):
         On platforms that support this, only the person who pressed sees it.
         """
 
+    async def working(self, route: str, *, on: bool) -> None:
+        """Show people there that an answer is being made, or that no answer is any more.
+
+        The platform stops showing it by itself after some seconds. A platform that can't show it does nothing.
+        """
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Show the outcome of a press to the person who pressed."""
 

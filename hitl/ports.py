@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
+from hitl.cards.wording import IN_ENGLISH
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
     from hitl.call import (
@@ -52,6 +55,9 @@ class Change(Struct, frozen=True):
     """The contents of one unit. `call` is the call's new row; None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
+
+    A swap whose call has `erased_at` also overwrites the fields that otherwise never change, and deletes the salt of
+    the arguments' hash. Its condition doesn't hold while a message about the call is unsent.
     """
 
     call: Call | None = None
@@ -199,7 +205,7 @@ class Outbox(Protocol):
         """Record that this message on this route is the card of the call."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Return the ref and the route of the card with this message id. None if there is none or its MAC is wrong."""
+        """Return the ref and the route of the card with this message id. None for no card, or for a wrong MAC."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Return route -> message id for each route that has, or will get, the card of a call."""
@@ -228,13 +234,13 @@ class Conversations(Protocol):
     """Facts about conversations: their moves, our latest message in each, and the call that a message is about."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return old conversation -> new conversation, for each that a platform moved."""
+        """Return old name -> new name, for each conversation that a platform moved."""
 
     async def move(self, old: str, new: str) -> None:
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that it is about or None)."""
+        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Store our latest message in a conversation, and the ref that it is about (None if that isn't known).
@@ -246,11 +252,11 @@ class Conversations(Protocol):
         """Store the call that a message of ours is about. The first binding of a message stays."""
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
+        """Return the stored binding of our message to its call, or None. A card has no binding."""
 
 
 class Turns(Protocol):
-    """Stored turns of agents, with which another process can go on."""
+    """Stored turns of agents. Another process can continue a stored turn."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. If a turn with that id is stored already, change nothing and return False.
@@ -349,7 +355,7 @@ class Chat(Protocol):
         """
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation in which the call was asked for how the call ended."""
+        """Send a notice about the end of the call to the conversation that asked for the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +399,7 @@ class Agent(Protocol):
         """Return a text for people that describes the messages which the agent understands, in their language."""
 
     def understands(self, text: str) -> bool:
-        """Return whether the text is for the agent, if it could also be an answer to a card that wasn't understood."""
+        """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
 
     async def take(self, turn: Turn) -> str:
         """Take one turn. Return the text to say at its end, '' for nothing. The turn may be cancelled at any await."""
@@ -406,7 +412,7 @@ class Offer:
     tools: str
     tool: str
     description: str
-    #: The JSON Schema of its arguments.
+    #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, object]
 
 
@@ -419,7 +425,7 @@ class Offering(Protocol):
 
 
 class StoredTurn(Protocol):
-    """A turn that is stored, so that another process can go on with it after this process dies."""
+    """A turn that is stored, so that another process can continue it after this process dies."""
 
     @property
     def text(self) -> str:
@@ -454,12 +460,30 @@ class StoredTurn(Protocol):
     async def say(self, text: str) -> None:
         """Send a message that is marked as the agent's words. Raises PlatformError."""
 
+    def working(self) -> AbstractAsyncContextManager[None]:
+        """Show people, while the context is open, that the agent is making an answer."""
+
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over. After a rejection, first wait while a reason may still follow.
 
         `name` identifies the call within its turn: if the turn made a call of that name before, this returns that call
         and makes none. Raises hitl.errors.SaysoError if the call can't be asked for.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Explaining:
+    """A person's question about a pending call of an agent."""
+
+    #: The person's question, and the principal who asked it.
+    text: str
+    who: str
+    #: The text about the call that people see, masked.
+    card: str
+    #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
+    state: bytes
+    #: The language of the conversation.
+    wording: Wording = IN_ENGLISH
 
 
 class ResumingAgent(Protocol):
@@ -478,12 +502,18 @@ class ResumingAgent(Protocol):
         The turn may be cancelled at any await.
         """
 
+    async def explain(self, asked: Explaining) -> str:
+        """Answer a person's question about a pending call, without doing anything. Return the answer as text.
+
+        The answering may be cancelled at any await.
+        """
+
     async def close(self) -> None:
         """Close connections and the like, after the last turn."""
 
 
 class Clock(Protocol):
-    """The one source of time."""
+    """The only source of times."""
 
     def now(self) -> datetime:
         """Return the time as an aware datetime in UTC."""
@@ -493,7 +523,7 @@ class Clock(Protocol):
 
 
 class Beside(Protocol):
-    """Does long computations where they delay nobody else."""
+    """Runs long computations outside the event loop, so that nothing else waits for them."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
         """Call `work` and return its result. Raises the errors that `work` raises."""
@@ -551,7 +581,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files below a folder."""
+    """The files below a folder, or one single file."""
 
     #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
     root: str
@@ -566,7 +596,7 @@ class Tree:
 
 
 class Paths(Protocol):
-    """Answers the questions of path conditions about the file system, each at the moment of the call."""
+    """The file system, as the path conditions of a policy see it. Each method looks at the current files."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
         """Return the absolute path with links and dots resolved, or None if that can't be found out."""
@@ -596,7 +626,7 @@ class Paths(Protocol):
 
 
 class Resolver(Protocol):
-    """Answers the questions of host conditions about host names, each at the moment of the call."""
+    """Looks up host names for the host conditions of a policy. Each call looks a name up again."""
 
     def resolve(self, host: str) -> Sequence[str] | None:
         """Return every address of a host name as text, or None if they can't be found out."""
@@ -622,6 +652,7 @@ __all__ = [
     "Credentials",
     "Executor",
     "Expect",
+    "Explaining",
     "Inbox",
     "KeyTakenError",
     "Line",

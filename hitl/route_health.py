@@ -1,4 +1,4 @@
-"""The conversations that could not be reached recently, with the platform's words about each.
+"""The conversations that could not be reached recently, with the platform's error message for each.
 
 This is kept in memory. After a restart every conversation counts as reachable until a message to it fails.
 """
@@ -24,7 +24,7 @@ _KEPT = 10_000
 @dataclass(frozen=True, slots=True)
 class _Refused:
     at: datetime
-    #: The platform's words.
+    #: The platform's error message, masked and shortened.
     why: str
     #: The key of the sentence that names the remedy.
     remedy: str

@@ -36,21 +36,21 @@ class Place:
 class Surface:
     """The abilities of a surface. Code asks this declaration, and never compares the name of a platform."""
 
-    #: The part before the colon in its places and identities, and the name of its settings section.
+    #: The part before the colon in the surface's places and identities, and the name of its settings section.
     name: str
-    #: Its name for people.
+    #: The surface's name for people.
     title: str = ""
     #: Parses a place. None: the surface gets no cards through the outbox, and its places have no parts.
     parse: Callable[[str], Place] | None = None
-    #: Whether people see and decide every call there, wherever its cards are.
+    #: Whether people on this surface see and decide every call, wherever the call's cards are.
     shows_every_call: bool = False
-    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval there.
+    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval on it.
     own_self_approval: bool = False
-    #: Kind of identity that the surface proves -> the setting of its section that must be on for that ('': always).
+    #: Kind of identity that the surface proves -> the setting of its section that must be on for this ('' if none).
     proves: Mapping[str, str] = field(default_factory=dict)
     #: Identities that many people share. No list may name one.
     shared: frozenset[str] = frozenset()
-    #: Kind of reply that people can send there -> the thing to check if no such reply ever came.
+    #: Kind of reply that people can send on this surface -> a hint for the operator if no such reply ever came.
     answers: Mapping[ReplyKind, str] = field(default_factory=dict)
     #: The text that people type before the name of a command.
     prefix: str = ""
@@ -58,7 +58,7 @@ class Surface:
     help: str = ""
     #: Whether each press needs one answer at once, even an empty one. Elsewhere a press gets an answer only for news.
     toasts: bool = False
-    #: Whether the outcome of a call appears there at once by itself, so that an approval needs no answer.
+    #: Whether a call's outcome appears on the surface at once by itself, so that an approval needs no answer.
     shows_outcomes: bool = False
     #: Whether presses are lost while this process is down, so that open cards are edited at each start.
     loses_presses: bool = False

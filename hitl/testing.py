@@ -118,7 +118,7 @@ class _Memory:
 
 
 class MemoryCalls(_Memory):
-    """`hitl.ports.Calls` in memory."""
+    """Implements `hitl.ports.Calls` in memory."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the unit as a whole. All steps that can fail come before the first change."""
@@ -127,6 +127,8 @@ class MemoryCalls(_Memory):
         entries = change.entries
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
+                return None
+            if change.call is not None and change.call.erased_at and self._is_unsent(change.call.ref):
                 return None
             said = steps_held((line.event, line.data) for line in self._lines.get(unit.expect.ref, ()))
             if change.call is not None and contradicted(said, entries):
@@ -223,6 +225,9 @@ class MemoryCalls(_Memory):
             return False
         return expect.overdue is None or (call.due_at is not None and (call.due_at <= now) == expect.overdue)
 
+    def _is_unsent(self, ref: str) -> bool:
+        return any(row.post.ref == ref for row in self._outbox.values())
+
     def _must_be_new(self, call: Call) -> None:
         if self._first(lambda other: other.short == call.short):
             raise ShortTakenError(call.short)
@@ -263,7 +268,7 @@ class MemoryCalls(_Memory):
 
 
 class MemoryOutbox(_Memory):
-    """`hitl.ports.Outbox` in memory."""
+    """Implements `hitl.ports.Outbox` in memory."""
 
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
@@ -319,7 +324,7 @@ class MemoryOutbox(_Memory):
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
 
     def _heads(self) -> Sequence[tuple[int, _Queued]]:
-        """Return the oldest row of each card."""
+        """Return the oldest outbox row of each card."""
         heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
         for number, row in self._outbox.items():
             heads.setdefault(_place(row.post), (number, row))
@@ -340,7 +345,7 @@ class MemoryOutbox(_Memory):
 
 
 class MemoryInbox(_Memory):
-    """`hitl.ports.Inbox` in memory."""
+    """Implements `hitl.ports.Inbox` in memory."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was stored already."""
@@ -372,10 +377,10 @@ class MemoryInbox(_Memory):
 
 
 class MemoryConversations(_Memory):
-    """`hitl.ports.Conversations` in memory."""
+    """Implements `hitl.ports.Conversations` in memory."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return old conversation -> new conversation, for each that a platform moved."""
+        """Return old name -> new name, for each conversation that a platform moved."""
         return dict(self._moves)
 
     async def move(self, old: str, new: str) -> None:
@@ -387,7 +392,7 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that it is about or None)."""
+        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
@@ -401,12 +406,12 @@ class MemoryConversations(_Memory):
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours."""
+        """Return the stored binding of this message to its call, or None."""
         return self._bound.get(message)
 
 
 class MemoryTurns(_Memory):
-    """`hitl.ports.Turns` in memory."""
+    """Implements `hitl.ports.Turns` in memory."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. Return False if a turn with that id is stored already."""
@@ -433,7 +438,7 @@ class MemoryTurns(_Memory):
 
 
 class MemoryCredentials(_Memory):
-    """`hitl.ports.Credentials` in memory."""
+    """Implements `hitl.ports.Credentials` in memory."""
 
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens."""
@@ -512,7 +517,7 @@ class RecordedChat:
         return shown.message
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation in which the call was asked for how the call ended."""
+        """Send a notice about the end of the call to the conversation that asked for the call."""
         self._take(self.notices, ShownCard(route, "", call))
 
     async def update(self, route: str, message: str, call: Call) -> None:

@@ -18,14 +18,14 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers when each of the latest 10,000 things was last said. It is kept in memory until a restart."""
+    """Remembers when each of the latest 10,000 messages was let through. It is kept in memory until a restart."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._said: FIFOCache[Hashable, float] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
-        """Return whether this thing wasn't said within the last minute. If so, it counts as said now."""
+        """Return whether this message wasn't let through within the last minute. If so, it counts as sent now."""
         now = self._now()
         if now - self._said.get(thing, -EVERY_S) < EVERY_S:
             return False

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-# A cache: a call has few times, but they are converted about 24 times while the call is parked, decided and run.
+# Cached, because a call has few different times, but they are converted about 24 times until its run is over.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""
@@ -26,6 +27,16 @@ def micros(at: datetime) -> int:
 def moment(since_epoch: int) -> datetime:
     """Return the aware UTC datetime that is this number of microseconds after the epoch."""
     return _EPOCH + timedelta(microseconds=since_epoch)
+
+
+def span(text: str) -> timedelta:
+    """Return a span of time: a whole number with its unit, s, m, h, d or w (`90m`, `7d`). Raises ValueError."""
+    if text[-1:] not in _UNITS or not text[:-1].isdecimal():
+        raise ValueError("give a number and a unit, such as 90m, 24h, 30d or 52w")
+    try:
+        return timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+    except OverflowError as error:
+        raise ValueError("it is longer than time can be counted") from error
 
 
 class Steady:

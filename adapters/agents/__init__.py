@@ -1,1 +1,1 @@
-"""Agents for conversations: each turns what people say into tool calls."""
+"""Agents for conversations: an agent turns people's messages into tool calls."""

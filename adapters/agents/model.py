@@ -18,7 +18,7 @@ from pydantic_ai import Agent, DeferredToolRequests, UsageLimits
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
 
 from adapters.agents.providers import close_model
-from adapters.agents.thread import Thread, Wanted, prompt
+from adapters.agents.thread import Thread, Wanted, prompt, transcript
 from adapters.agents.tools import Offered
 from hitl.call import Status
 from hitl.cards.card import outcome_for_agent
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
     from hitl.cards.wording import Wording
-    from hitl.ports import Offer, StoredTurn
+    from hitl.ports import Explaining, Offer, StoredTurn
 
 _log = logging.getLogger(__name__)
 #: The most characters of a tool's output that the model gets.
 MOST_OUTPUT = 20_000
+#: The most characters of a question about a card and of its answer, and the most tokens that the answer may take.
+LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 #: Seconds before each retry, if the provider's failure may pass.
 PAUSES_S = (1.0, 5.0)
 #: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
@@ -96,13 +98,40 @@ class ModelAgent:
         try:
             while not thread.over:
                 await self._make_calls(turn, thread)
-                await self._ask(thread, turn.wording)
+                async with turn.working():
+                    await self._ask(thread, turn.wording)
                 reach("turn.answered")
                 await turn.keep(thread.packed())
                 reach("turn.kept")
         except _FailedError as error:
             return str(error)
         return thread.words or turn.wording.say("model.silent")
+
+    async def explain(self, asked: Explaining) -> str:
+        """Return the model's answer to a question about a pending call, from its card and its thread.
+
+        The model has no tools for this answer.
+        """
+        thread = Thread.unpacked(asked.state)
+        told = {
+            "card": cut_middle(asked.card, MOST_OUTPUT).text,
+            "asking_thread": transcript(thread.conversation.messages),
+            "from": asked.who,
+            "asks": cut_middle(mask(asked.text), LONGEST_QUESTION).text,
+        }
+        agent = Agent(self._model, output_type=str, instructions=say("model.explain.instructions"), retries=0)
+        limits = UsageLimits(request_limit=1, total_tokens_limit=self._bounds.tokens)
+        try:
+            async with asyncio.timeout(self._bounds.answer_s):
+                ran = await agent.run(
+                    json.dumps(told, ensure_ascii=False),
+                    usage_limits=limits,
+                    model_settings={"max_tokens": EXPLANATION_TOKENS},
+                )
+        except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+            _log.warning("turn.not_explained", {"error": type(error).__name__})
+            return asked.wording.say("model.explain.failed", why=self._why(error, asked.wording))
+        return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or asked.wording.say("model.explain.silent")
 
     # -- the calls of an answer -----------------------------------------------------------------------------
 
@@ -158,7 +187,10 @@ class ModelAgent:
         return None
 
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once. Put its answer into the thread, and remove the prompts and outcomes that it got."""
+        """Ask the model once, and add its answer to the thread.
+
+        Prompts and outcomes that the model got are removed from the thread.
+        """
         left = self._bounds.requests - thread.requests
         if left <= 0:
             raise UsageLimitExceeded("requests")

@@ -18,7 +18,7 @@ class Closing(Protocol):
     """A client that can be closed."""
 
     async def close(self) -> None:
-        """Close it."""
+        """Close the client's connections."""
 
 
 def make_model(name: str, *, key: str, base_url: str = "") -> Model:

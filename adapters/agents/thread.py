@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.conversation import Conversation
-from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelRequest, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.usage import RunUsage
 
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle
 from hitl.proof.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
 
 #: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
+#: The most lines of a thread that a model gets when a person asks about a card, and the most characters of a line.
+MOST_LINES, LONGEST_LINE = 40, 1000
 
 
 @dataclass
 class Wanted:
     """A call that the model wants to make."""
 
-    #: The model's id of the call.
+    #: The id that the model gave the call.
     id: str
     #: The call's name, unique in the turn: number of the model's answer and place in it.
     name: str
@@ -51,18 +55,21 @@ class Thread:
     calls: list[Wanted] = field(default_factory=list)
     #: The outcomes of those calls that are over, by the call's `id`.
     outcomes: dict[str, str] = field(default_factory=dict)
-    #: The reasons for people's rejections in this turn, by the call's `same`.
+    #: People's reasons for rejecting calls in this turn. The key is the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)
-    #: The model's last text.
+    #: The text of the model's last answer.
     words: str = ""
-    #: False while `words` came with calls and still has to be sent to people.
+    #: False if the model wrote `words` together with calls, and people haven't been sent `words` yet.
     told: bool = True
-    #: Requests to the model in this turn.
+    #: The number of requests to the model in this turn.
     requests: int = 0
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """Return the stored thread, or a new one for b'' and for the state of another version that can't be read."""
+        """Return the stored thread.
+
+        Return a new thread if `state` is empty or can't be read, as after a change of its format.
+        """
         try:
             return _THREAD.validate_json(state) if state else cls()
         except ValidationError:
@@ -89,14 +96,33 @@ class Thread:
 
     @property
     def waiting(self) -> Sequence[Wanted]:
-        """The calls that aren't over."""
+        """The calls of the model's last answer that have no outcome yet."""
         return [call for call in self.calls if call.id not in self.outcomes]
 
 
-def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
-    """Return a person's message, and messages of others before it, for a model.
+def transcript(messages: Sequence[ModelMessage]) -> list[dict[str, str]]:
+    """Return the latest messages and tool calls of a thread as lines, with secrets masked.
 
-    Every text is a JSON string, so no text can end its own quotation and pass for something else.
+    A model that explains a card gets these lines as data, and it can't act on them.
+    """
+    lines = [line for message in messages for part in message.parts if (line := _line(part))]
+    return [{"who": who, "said": cut_middle(mask(said), LONGEST_LINE).text} for who, said in lines[-MOST_LINES:]]
+
+
+def _line(part: ModelRequestPart | ModelResponsePart) -> tuple[str, str] | None:
+    if isinstance(part, UserPromptPart):
+        return "people", part.content if isinstance(part.content, str) else ""
+    if isinstance(part, TextPart):
+        return "you", part.content
+    if isinstance(part, ToolCallPart):
+        return "you", f"{part.tool_name} {part.args_as_json_str()}"
+    return ("result", part.model_response_str()) if isinstance(part, ToolReturnPart) else None
+
+
+def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
+    """Return the prompt for a model: a person's message, and earlier messages of other people.
+
+    Every text is a JSON string. Therefore no text can end its own quotation and look like a message of somebody else.
     """
     if not said:
         return json.dumps({"from": by, "says": text}, ensure_ascii=False)
@@ -105,7 +131,7 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
 
 
 def _recent(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Return the newest messages, from the start of an exchange: providers refuse a tool's result without its call."""
+    """Return the newest messages, from a person's prompt on: providers refuse a tool's result without its call."""
     if len(messages) <= MOST_MESSAGES:
         return messages
     begins = [at for at, each in enumerate(messages) if isinstance(each, ModelRequest) and _begins(each)]

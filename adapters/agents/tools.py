@@ -1,6 +1,6 @@
 """Offers tools to a model: names each tool for the model, and checks arguments against the tool's schema.
 
-No tool runs here. Every call leaves the model's run unchanged; the gate then asks people and runs it.
+No tool runs here. The library returns each call that the model wants, unchanged; the gate then asks people and runs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The definitions of all SQL statements, in SQLAlchemy Core over the tables of `tables.py`.
 
-`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`. Only that
-command and the tests import this module: importing SQLAlchemy takes longer than the service may take to start, and
-running a statement through SQLAlchemy costs as much again as writing to the disk.
+`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
+`sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
+import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
+through SQLAlchemy costs as much again as writing to the disk.
 
 A bound parameter with a value is a constant and is written into the text. A bound parameter without a value is a
 parameter of the statement. Parameters are counted in the order in which the text names them first.
@@ -38,7 +39,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.rows import ASKED, CALL, ERASED, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.sqlite.turns import TURN
 from adapters.database.tables import DUE, OPEN, WAITING
 from adapters.database.turn_tables import OPEN_TURN
@@ -70,7 +71,7 @@ them for SQLite and writes them here.
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement of `statements.py`."""
+    """The definition of one statement in `statements.py`."""
 
     #: The statement's question or effect. It becomes the comment above the statement.
     says: str
@@ -84,7 +85,7 @@ class Definition:
 
 
 class Sqlite(ColumnElement[Any]):
-    """Words that only SQLite knows, around expressions that every database knows. Only SQLite's dialect compiles it."""
+    """SQL keywords that only SQLite has, mixed with portable expressions. Only SQLite's dialect can compile this."""
 
     inherit_cache = False
 
@@ -129,7 +130,7 @@ _TABLES = SQLModel.metadata.tables
 _calls, _votes, _audit, _prompts = (_TABLES[name].c for name in ("calls", "votes", "audit", "prompts"))
 _cards, _outbox, _inbox = (_TABLES[name].c for name in ("cards", "outbox", "inbox"))
 _moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks", "messages", "keys"))
-#: The columns that identify a row, for each table that has other columns for this than its primary key.
+#: The unique columns by which an upsert finds an existing row, for tables in which that isn't the primary key.
 _KEYS = {"inbox": ["source", "id"], "turns": ["id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
@@ -163,9 +164,11 @@ def _new(*columns: str) -> dict[str, Any]:
 def _upsert(
     dialect: ModuleType, table: str, *columns: str, over: Mapping[str, Any] | None = None, **constants: object
 ) -> Any:
-    """Return the statement that inserts a row, or writes `over` into the row that has its key already.
+    """Return the statement that inserts a row.
 
-    By default `over` is all of the new row. If `over` is empty, an existing row stays unchanged.
+    If a row with this key exists already, the statement updates it with `over`.
+
+    By default `over` is all columns of the new row. If `over` is empty, an existing row stays unchanged.
     """
     new = dialect.insert(_TABLES[table]).values(_values(*columns, **constants)).inline()
     key = _KEYS.get(table) or [column.name for column in _TABLES[table].primary_key]
@@ -208,6 +211,12 @@ def _of_calls() -> dict[str, Definition]:
             " time, True that it is overdue.",
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
+        "ERASE_CALL": Definition(
+            "Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.",
+            update(calls)
+            .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
+            .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
+        ),
         "HOLDS": Definition(
             "Does the call still have this version? The keys are those of SWAP_CALL.",
             {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
@@ -222,12 +231,12 @@ def _of_calls() -> dict[str, Definition]:
             _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
         ),
         "CALLS_WAITING": Definition(
-            "Which of these calls (JSON) are pending, the oldest first?",
+            "Which of the calls with these refs (a JSON list) are pending, the oldest first?",
             _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
         ),
         "ASKED": Definition(
-            "Which facts does the memory keep about each pending call, the oldest first? Every pending call has a"
-            " `due_at`, and calls with a `due_at` have an index.",
+            "Which facts about each pending call go into memory at the start, the oldest call first? Every pending call"
+            " has a `due_at`, and calls with a `due_at` have an index.",
             select(*(_calls[name] for name in ASKED)).where(DUE, WAITING).order_by(_calls.created_at, _rowid(calls)),
         ),
         "CALLS_DUE": Definition(
@@ -236,13 +245,13 @@ def _of_calls() -> dict[str, Definition]:
         ),
         "NEXT_DUE": Definition("When is the next call due?", select(func.min(_calls.due_at)).where(DUE)),
         "CALLS_LEASED": Definition(
-            "Which claimed calls with an owner whose name begins like this aren't over, the oldest first?",
+            "Which claimed calls aren't over and have an owner whose name begins like this, the oldest first?",
             _oldest(DUE, func.substr(_calls.claim_owner, 1, func.length(owner)) == owner).limit(_LIMIT),
             ("owner", "limit"),
         ),
         "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
-            "Which key ids have the MACs of the calls that aren't over?",
+            "Which key ids made the MACs of the calls that aren't over?",
             union(
                 select(_key_id(_calls.row_mac)).where(DUE),
                 select(_key_id(_calls.decision_mac)).where(DUE, _calls.decision_mac.is_not(None)),
@@ -259,7 +268,7 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
     newest = select(func.max(_audit.id)).correlate(None).scalar_subquery()
     return {
         "INSERT_VOTE": Definition(
-            "Insert a vote after the votes that the call has.",
+            "Insert a vote, numbered after the call's other votes.",
             insert(_TABLES["votes"]).values(_values(*VOTE) | {"seq": place}).inline(),
             VOTE,
         ),
@@ -276,11 +285,11 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "POSITION": Definition(
-            "What is the position of the last line of the record, and how many lines are there, all chains together?",
+            "What is the position of the last line of the whole record, and how many lines does the record have?",
             select(func.coalesce(func.max(_audit.id), 0), func.count()).select_from(_TABLES["audit"]),
         ),
         "LAST": Definition(
-            "What are the position and the hash of the last line of the record, all chains together?",
+            "What are the position and the hash of the last line of the whole record?",
             select(_audit.id, _audit.hash).where(_audit.id == newest),
         ),
         "HASH_AT": Definition(
@@ -321,15 +330,15 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
     pending = select(_calls.ref).where(DUE, WAITING)
     return {
         "KEEP_CARD": Definition(
-            "Note that a route shall have the card, also if posting it failed before.",
+            "Store that a card is to be posted on a route, even if an earlier attempt failed.",
             upsert("cards", "ref", "route", over=well),
         ),
         "CARD_STANDS": Definition(
-            "Store the message of a card that was found on its route.",
+            "Store the message id of a card that turned out to be on its route already.",
             upsert("cards", *stands, over=new | well),
         ),
         "CARD_SENT": Definition(
-            "Store the message of a card that was posted. If the card has a known message already, that message stays.",
+            "Store the message id of a card that was posted. An id that is stored already stays.",
             upsert(
                 "cards",
                 *stands,
@@ -341,25 +350,26 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
             ),
         ),
         "CARD_FAILED": Definition(
-            "Note that the card can't be posted on its route.",
+            "Store that the card can't be posted on its route, and why.",
             update(cards).ordered_values(*_set(_cards.failed_at, _cards.error)).where(here),
         ),
         "EDIT_FAILED": Definition(
-            "Note that the last edit of the card can't be sent.",
+            "Store why the last edit of the card couldn't be sent.",
             update(cards).ordered_values(*_set(_cards.error)).where(here),
         ),
         "CARDS": Definition(
-            "Which routes have the card of this call, or shall have it?",
+            "On which routes is the card of this call, or is it still to be posted?",
             select(_cards.route, _cards.message, _cards.mac)
             .where(_is(_cards.ref), _cards.failed_at.is_(None))
             .order_by(_cards.route),
         ),
         "CARD_OF_MESSAGE": Definition(
-            "Which card is the message with this id?",
+            "Which call's card, on which route, is the message with this id?",
             select(_cards.ref, _cards.route, _cards.mac).where(_is(_cards.message)),
         ),
         "CARDS_LOST": Definition(
-            "Forget the messages of pending calls' cards on a route that its platform moved (see REQUEUE_CARDS).",
+            "Clear the message ids of pending calls' cards on a renamed route, so that they are posted again (see"
+            " REQUEUE_CARDS).",
             update(cards).values(gone).where(_is(_cards.route), _cards.ref.in_(pending)),
         ),
     }
@@ -402,28 +412,28 @@ def _of_outbox() -> dict[str, Definition]:
     return {
         "QUEUE_CARD": Definition("Queue the posting of a card.", queue(PostKind.CARD)),
         "QUEUE_EDIT": Definition(
-            "Queue an edit of a card that the route has, or shall have.",
+            "Queue an edit of a card, unless posting the card on that route failed.",
             insert(outbox).from_select(row, edit),
         ),
         "QUEUE_NOTICE": Definition(
             "Queue a notice about the end of a call. The route needs no card for this.", queue(PostKind.NOTICE)
         ),
         "REQUEUE_CARDS": Definition(
-            "Queue the posting of pending calls' cards on a route that its platform moved.",
+            "Queue the cards of pending calls on a renamed route for posting.",
             insert(outbox).from_select(row, again),
         ),
         "ANYTHING_TO_SEND": Definition(
-            "Is there a row that may be sent now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
+            "Is there an outbox row that may be sent now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
         ),
         "TO_SEND": Definition(
-            "Which rows may be sent now? One row for each route that isn't busy, and only the oldest row of a card, so"
-            " that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending"
-            " calls come last, and calm routes get none. (The first column is a minimum: SQLite takes the other columns"
-            " from the row that has it.)",
+            "Which outbox rows may be sent now? One row for each route that isn't busy, and only the oldest row of a"
+            " card, so that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes"
+            " of pending calls come last, and calm routes get none. (The first column is a minimum: SQLite takes the"
+            " other columns from the row that has it.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
-            "Lease a row. Nobody else may take it before the given time.",
+            "Lease an outbox row: no other sender may take it before the given time.",
             update(outbox)
             .ordered_values(
                 *_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1), (_outbox.error, null())
@@ -431,20 +441,20 @@ def _of_outbox() -> dict[str, Definition]:
             .where(this),
         ),
         "FREE_EDITS": Definition(
-            "End all leases and pauses of edits.",
+            "End the leases and the retry pauses of all queued edits.",
             update(outbox).values(not_before=0).where(is_edit, _outbox.not_before > 0),
         ),
         "DROP_LATER_EDITS": Definition(
-            "Drop the later edits of a card, because the edit that is being sent shows the newest state.",
+            "Delete the later edits of a card, because the edit that is being sent shows the newest state.",
             delete(outbox).where(here, is_edit, _outbox.id > _given("id")),
         ),
-        "DROP_SENDING": Definition("Drop a row that was sent, or never can be.", delete(outbox).where(this)),
+        "DROP_SENDING": Definition("Delete an outbox row that was sent or given up.", delete(outbox).where(this)),
         "PUT_OFF_SENDING": Definition(
-            "Put a row off until a later time.",
+            "Put an outbox row off until a later time, and store the error.",
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
         ),
         "HASTEN": Definition(
-            "End the pauses of all rows that were put off on a platform.",
+            "Make all outbox rows of a platform that wait for a retry due now.",
             update(outbox)
             .values(not_before=0)
             .where(
@@ -455,10 +465,10 @@ def _of_outbox() -> dict[str, Definition]:
             ),
         ),
         "DROP_EDITS": Definition(
-            "Drop the edits of a card that can't be posted on its route.", delete(outbox).where(here, is_edit)
+            "Delete the queued edits of a card that can't be posted on its route.", delete(outbox).where(here, is_edit)
         ),
         "DROP_POSTING": Definition(
-            "Drop the posting of a card that is on its route already.", delete(outbox).where(here, is_card)
+            "Delete the queued posting of a card that is on its route already.", delete(outbox).where(here, is_card)
         ),
     }
 
@@ -472,18 +482,22 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
         ),
         "KEEP_MOVE": Definition("Store the new place of a conversation.", upsert("moves", "old", "new", "mac")),
         "TALKS": Definition(
-            "What is our latest message in each private conversation, if it is known?",
+            "What is the service's latest message in each private conversation, if it is known?",
             select(*(_talks[name] for name in talk)),
         ),
-        "KEEP_TALK": Definition("Store our latest message in a private conversation.", upsert("talks", *talk)),
+        "KEEP_TALK": Definition(
+            "Store the service's latest message in a private conversation.", upsert("talks", *talk)
+        ),
         "DROP_TALK": Definition(
-            "Forget our latest message in a private conversation.", delete(_TABLES["talks"]).where(_is(_talks.place))
+            "Delete the service's latest message in a private conversation: it is unknown now.",
+            delete(_TABLES["talks"]).where(_is(_talks.place)),
         ),
         "KEEP_MESSAGE": Definition(
-            "Bind a message of ours to a call, unless it is bound already.", upsert("messages", *message, over={})
+            "Store which call a message of the service is about, unless that is stored already.",
+            upsert("messages", *message, over={}),
         ),
         "MESSAGE": Definition(
-            "Which call is this message of ours about?",
+            "Which call is this message of the service about?",
             select(*(_messages[name] for name in message)).where(_is(_messages.message)),
         ),
     }
@@ -498,11 +512,11 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
     heads = select(func.min(_inbox.seq)).where(OPEN).group_by(_inbox.source, _inbox.ordering)
     return {
         "INSERT_EVENT": Definition(
-            "Insert an event, unless it is known.",
+            "Insert an inbox event, unless it is stored already.",
             upsert("inbox", *event, "mac", over={}, failures=0),
         ),
         "EVENTS_OPEN": Definition(
-            "What is the oldest open event of each conversation?",
+            "What is the oldest inbox event of each conversation that isn't handled or set aside?",
             select(*(_inbox[name] for name in (*event, "failures", "mac")))
             .where(_inbox.seq.in_(heads.correlate(None)))
             .order_by(_inbox.seq)
@@ -516,14 +530,14 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             .limit(1),
         ),
         "EVENTS_FROM": Definition(
-            "Which events come after this one, and when were they received?",
+            "Which inbox events come after this one, and when were they received?",
             select(_inbox.seq, _inbox.received_at)
             .where(_inbox.seq > _given("after"))
             .order_by(_inbox.seq)
             .limit(_LIMIT),
         ),
         "DROP_EVENTS": Definition(
-            "Drop those of these events that were handled or set aside by the given time.",
+            "Delete these inbox events if they were handled or set aside by the given time.",
             delete(inbox).where(
                 _inbox.seq > _given("after"),
                 _inbox.seq <= _given("last"),
@@ -531,7 +545,7 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             ),
         ),
         "EVENT_HANDLED": Definition(
-            "Note that the event was handled.",
+            "Store that the inbox event was handled.",
             update(inbox).ordered_values(*_set(_inbox.handled_at)).where(this, _inbox.handled_at.is_(None)),
         ),
         "EVENT_FAILED": Definition(
@@ -547,18 +561,22 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
     turn = select(*(columns[name] for name in TURN))
     newest = select(func.max(columns.seq)).where(_is(columns.place), columns.done).scalar_subquery()
     return {
-        "BEGIN_TURN": Definition("Insert a new turn of an agent, unless it is known.", upsert("turns", *TURN, over={})),
+        "BEGIN_TURN": Definition(
+            "Insert a new turn of an agent, unless it is stored already.", upsert("turns", *TURN, over={})
+        ),
         "KEEP_TURN": Definition(
             "Store the new state of a turn, and whether it is done.",
             update(turns).ordered_values(*_set(columns.state, columns.done, columns.mac)).where(_is(columns.id)),
         ),
-        "TURNS_OPEN": Definition("Which turns are open, oldest first?", turn.where(OPEN_TURN).order_by(columns.seq)),
+        "TURNS_OPEN": Definition(
+            "Which agents' turns are open, the oldest first?", turn.where(OPEN_TURN).order_by(columns.seq)
+        ),
         "LAST_TURN": Definition(
             "Which is the newest finished turn in that conversation?",
             turn.where(_is(columns.place), columns.done).order_by(columns.seq.desc()).limit(literal(1)),
         ),
         "DROP_TURNS": Definition(
-            "Drop the finished turns of a conversation, except the newest.",
+            "Delete the finished turns of a conversation, except the newest.",
             delete(turns).where(_is(columns.place), columns.done, columns.seq < newest),
         ),
     }
@@ -566,8 +584,10 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
 
 def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     return {
-        "KEY_IDS": Definition("Which key ids may the MACs of rows have?", select(_keys.kid)),
-        "KEEP_KEY_ID": Definition("Store a key id, unless it is known.", upsert("keys", "kid", "seen_at", over={})),
+        "KEY_IDS": Definition("Which key ids may occur in the MACs of rows?", select(_keys.kid)),
+        "KEEP_KEY_ID": Definition(
+            "Store a key id, unless it is stored already.", upsert("keys", "kid", "seen_at", over={})
+        ),
     }
 
 
@@ -633,4 +653,8 @@ def generated() -> str:
 
 
 if __name__ == "__main__":
+    from adapters.database.migrations.upgrade import new_schema
+    from adapters.database.sqlite.schema import NEW_SCHEMA
+
     _STATEMENTS.write_text(generated())
+    NEW_SCHEMA.write_text(new_schema())

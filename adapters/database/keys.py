@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: The mode bits that are refused: for the service's own key file, and for a file that was given. A given file may
+#: Permission bits that a key file may not have. The second number is for a key file that the settings name: it may
 #: belong to root and be readable for the service's group.
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
 def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """Return the master keys like `read`. If the file wasn't `given`, it is made if missing, and gets the mode 0600."""
+    """Return the master keys like `read`. A missing file is made with mode 0600, unless the settings name it."""
     try:
         if not given and not path.exists():
             _make(path)
@@ -42,7 +42,7 @@ def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
 def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     """Return the master keys as pairs of key id and key. The first key signs, all keys verify. Changes nothing.
 
-    A file that was `given` (a credential, a mounted secret) may be readable for its group.
+    `given` is true for a file that the settings name (a credential, a mounted secret). Its group may read such a file.
 
     The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate the keys, put a new key first and keep the old
     key after it: a MAC that the old key made can only be verified with the old key. Raises Unavailable if the file is

@@ -50,7 +50,7 @@ FIXED = (
     *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
 )
 
-#: The columns of a call that a swap writes.
+#: The columns of a call that a conditional update (a swap) writes.
 MUTABLE = (
     *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
     *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
@@ -58,10 +58,14 @@ MUTABLE = (
     *("error", "output"),
 )
 
-#: The columns of a call, in the order in which `call_of` reads them.
-CALL = (*FIXED, *MUTABLE, "args")
+#: The columns of a call that change only when retention erases their contents. `salt` is erased too.
+ERASED = ("cwd", "preconditions", "sentence", "preview", "notes", "note", "terms", "row_mac", "args", "erased_at")
 
-#: The columns that the memory needs of a pending call, in the order in which `asked_of` reads them.
+#: The columns of a call, in the order in which `call_of` reads them.
+CALL = (*FIXED, *MUTABLE, "args", "erased_at")
+
+#: The columns of a pending call that the store keeps in memory (`sqlite/cache.py`), in the order in which `asked_of`
+#: reads them.
 ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 
 #: The columns of a vote, in the order in which `vote_of` reads them.
@@ -116,16 +120,27 @@ def mutable_values(call: Call) -> tuple[Any, ...]:
     )
 
 
+def erased_values(call: Call) -> tuple[Any, ...]:
+    """Return the values of an erased call for the columns in `ERASED`."""
+    return (
+        *(call.cwd, _json(call.preconditions), call.sentence, call.preview, _json(call.notes), call.note),
+        *(_terms(call.verdict), call.row_mac, args_of(call), _micros(call.erased_at)),
+    )
+
+
 def args_of(call: Call) -> bytes:
-    """Return the arguments. Raises TypeError if they aren't bytes, because SQLite would accept a text too."""
+    """Return the call's arguments as bytes.
+
+    Raises TypeError if they aren't bytes, because SQLite would accept a text too.
+    """
     if type(call.args) is not bytes:
         raise TypeError(f"arguments are kept as bytes, not as {type(call.args).__name__}")
     return call.args
 
 
 def call_of(row: Sequence[Any]) -> Call:
-    """Return the call of a row of `CALL`. Raises one of `UNREADABLE` if the row isn't a call."""
-    asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:51], row[51]
+    """Return the call in a row with the columns `CALL`. Raises one of `UNREADABLE` if the row isn't a call."""
+    asked, ruled, agreed, moved, (args, erased_at) = row[:20], row[20:28], row[28:33], row[33:51], row[51:]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
     owner, secret_hash, until, claim_mac, result, finished_at, result_mac, due_at, archived, error, output = moved[7:]
@@ -140,13 +155,17 @@ def call_of(row: Sequence[Any]) -> Call:
     mutable: tuple[Any, ...] = (
         *(_STATES[state], version, _DECISIONS[decision], _moment(decided_at), decided_by, reason, decision_mac),
         *(claim, _RESULTS[result], output, error, _moment(finished_at), result_mac, _moment(due_at), bool(archived)),
+        _moment(erased_at),
     )
     return Call(*fixed, *mutable)
 
 
 @lru_cache(maxsize=1024)
 def _verdict(*ruled: Any) -> Verdict:
-    """Return the verdict of a call. It is cached, because calls under one rule share it and decoding it is slow."""
+    """Return the verdict in the columns of a call.
+
+    It is cached: calls under one rule share it, and decoding it is slow.
+    """
     action, risk, rule, policy, timeout_s, execution_s, require_reason, terms = ruled
     told = json.loads(terms)
     values: tuple[Any, ...] = (
@@ -168,13 +187,16 @@ def _card(told: dict[str, Any] | None) -> CardTerms | None:
 
 
 def asked_of(row: Sequence[Any]) -> tuple[str, PendingCall]:
-    """Return the ref of a pending call, and its facts for the memory. Raises TypeError for a value that isn't text."""
+    """Return the ref of a pending call, and the facts that the store keeps in memory.
+
+    Raises TypeError if a value isn't text.
+    """
     ref, requester, origin, digest, agent, routes = row
     return ref, asked(requester, origin, digest, agent, _strings(routes))
 
 
 def vote_values(vote: Vote) -> tuple[Any, ...]:
-    """Return the values for `statements.INSERT_VOTE`."""
+    """Return a vote's values in the order of the parameters of `statements.INSERT_VOTE`."""
     return (
         *(vote.ref, vote.principal, bool(vote.approve), vote.reason, vote.surface),
         *(_micros(vote.pressed_at), micros(vote.at), vote.mac),
@@ -182,31 +204,34 @@ def vote_values(vote: Vote) -> tuple[Any, ...]:
 
 
 def vote_of(row: Sequence[Any]) -> Vote:
-    """Return the vote of a row of `VOTE`."""
+    """Return the vote in a row with the columns `VOTE`."""
     ref, principal, approve, reason, surface, pressed_at, at, mac = row
     return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
 
 
 def line_values(line: Recorded) -> tuple[Any, ...]:
-    """Return the values for `statements.INSERT_LINE`."""
+    """Return the values of a line of the record, in the order of the parameters of `statements.INSERT_LINE`."""
     return line.ref, line.seq, micros(line.at), line.event, line.actor, line.data, line.prev, line.hash
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """Return the line of a row of `LINE`."""
+    """Return the line of the record in a row with the columns `LINE`."""
     ref, seq, at, event, actor, data, prev, own = row
     return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 
 
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
-    """Return the outbox entry of a row of `statements.TO_SEND`. It has no message if the card's MAC doesn't hold."""
+    """Return the outbox entry in a row of `statements.TO_SEND`.
+
+    If the card's MAC doesn't hold, the entry has no message id.
+    """
     _urgency, number, ref, route, kind, attempts, message, mac = row
     known = message if message and seals.card_holds(keys, mac, ref, route, message) else None
     return Sending(number, Post(ref, route, PostKind(kind)), attempts, known)
 
 
 def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
-    """Return the event of a row of `statements.EVENTS_OPEN`."""
+    """Return the inbox event in a row of `statements.EVENTS_OPEN`."""
     source, number, ordering, body, received_at, failures, mac = row
     sound = type(body) is bytes and type(received_at) is int and type(ordering) is str
     came = (source, number, str(ordering), body if sound else b"", moment(received_at if sound else 0))

@@ -13,6 +13,8 @@ SWAP_CALL = {
     False: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
     True: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
+#: Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.
+ERASE_CALL = "UPDATE calls SET cwd=?, preconditions=?, sentence=?, preview=?, notes=?, note=?, terms=?, row_mac=?, args=?, erased_at=?, salt=NULL WHERE calls.ref = ? AND calls.version = ? AND NOT (EXISTS (SELECT * FROM outbox WHERE outbox.ref = calls.ref))"
 #: Does the call still have this version? The keys are those of SWAP_CALL.
 HOLDS = {
     None: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ?",
@@ -20,29 +22,29 @@ HOLDS = {
     True: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
 #: Which call has this ref?
-CALL_BY_REF = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.ref = ?'
+CALL_BY_REF = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.ref = ?'
 #: Which call has this short ref?
-CALL_BY_SHORT = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.short = ?'
+CALL_BY_SHORT = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.short = ?'
 #: Which call did the requester make with this idempotency key?
-CALL_BY_KEY = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.requester = ? AND calls."key" = ?'
+CALL_BY_KEY = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.requester = ? AND calls."key" = ?'
 #: Which calls are older than this call, the newest first?
-CALLS_BEFORE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.ref < ? ORDER BY calls.ref DESC LIMIT ?'
-#: Which of these calls (JSON) are pending, the oldest first?
-CALLS_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE state = 'awaiting_confirmation' AND calls.ref IN (SELECT value FROM json_each(?)) ORDER BY calls.created_at, calls.rowid LIMIT ?"
-#: Which facts does the memory keep about each pending call, the oldest first? Every pending call has a `due_at`, and
-#: calls with a `due_at` have an index.
+CALLS_BEFORE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.ref < ? ORDER BY calls.ref DESC LIMIT ?'
+#: Which of the calls with these refs (a JSON list) are pending, the oldest first?
+CALLS_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE state = 'awaiting_confirmation' AND calls.ref IN (SELECT value FROM json_each(?)) ORDER BY calls.created_at, calls.rowid LIMIT ?"
+#: Which facts about each pending call go into memory at the start, the oldest call first? Every pending call has a
+#: `due_at`, and calls with a `due_at` have an index.
 ASKED = "SELECT calls.ref, calls.requester, calls.origin, calls.digest, calls.agent, calls.routes FROM calls WHERE due_at is not null AND state = 'awaiting_confirmation' ORDER BY calls.created_at, calls.rowid"
 #: Which calls are due, the most overdue first?
-CALLS_DUE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.due_at <= ? ORDER BY calls.due_at LIMIT ?'
+CALLS_DUE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.due_at <= ? ORDER BY calls.due_at LIMIT ?'
 #: When is the next call due?
 NEXT_DUE = "SELECT min(calls.due_at) AS min_1 FROM calls WHERE due_at is not null"
-#: Which claimed calls with an owner whose name begins like this aren't over, the oldest first?
-CALLS_LEASED = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE due_at is not null AND substr(calls.claim_owner, 1, length(?1)) = ?1 ORDER BY calls.created_at, calls.rowid LIMIT ?2'
+#: Which claimed calls aren't over and have an owner whose name begins like this, the oldest first?
+CALLS_LEASED = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null AND substr(calls.claim_owner, 1, length(?1)) = ?1 ORDER BY calls.created_at, calls.rowid LIMIT ?2'
 #: Which calls aren't over, the oldest first?
-CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE due_at is not null ORDER BY calls.created_at, calls.rowid LIMIT ?'
-#: Which key ids have the MACs of the calls that aren't over?
+CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null ORDER BY calls.created_at, calls.rowid LIMIT ?'
+#: Which key ids made the MACs of the calls that aren't over?
 OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) AS substr_1 FROM calls WHERE due_at is not null UNION SELECT substr(calls.decision_mac, 1, instr(calls.decision_mac, ':') - 1) AS substr_2 FROM calls WHERE due_at is not null AND calls.decision_mac IS NOT NULL"
-#: Insert a vote after the votes that the call has.
+#: Insert a vote, numbered after the call's other votes.
 INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
 #: Which votes does the call have, the oldest first?
 VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
@@ -50,9 +52,9 @@ VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.s
 LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
 #: Which events does this chain hold, from its start, and what are their places and hashes?
 CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
-#: What is the position of the last line of the record, and how many lines are there, all chains together?
+#: What is the position of the last line of the whole record, and how many lines does the record have?
 POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
-#: What are the position and the hash of the last line of the record, all chains together?
+#: What are the position and the hash of the last line of the whole record?
 LAST = "SELECT audit.id, audit.hash FROM audit WHERE audit.id = (SELECT max(audit.id) AS max_1 FROM audit)"
 #: What is the hash of the line at this position of the record?
 HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
@@ -69,94 +71,94 @@ LINES_AFTER = "SELECT audit.id, audit.ref, audit.seq, audit.at, audit.event, aud
 KEEP_PROMPT = "INSERT INTO prompts (ref, principal, kind, at, mac) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, principal, kind) DO UPDATE SET at = excluded.at, mac = excluded.mac"
 #: Which question of this kind to this person about this call is open?
 PROMPT = "SELECT prompts.at, prompts.mac FROM prompts WHERE prompts.ref = ? AND prompts.principal = ? AND prompts.kind = ?"
-#: Note that a route shall have the card, also if posting it failed before.
+#: Store that a card is to be posted on a route, even if an earlier attempt failed.
 KEEP_CARD = "INSERT INTO cards (ref, route) VALUES (?, ?) ON CONFLICT (ref, route) DO UPDATE SET failed_at = NULL, error = NULL"
-#: Store the message of a card that was found on its route.
+#: Store the message id of a card that turned out to be on its route already.
 CARD_STANDS = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = excluded.message, failed_at = NULL, error = NULL, mac = excluded.mac"
-#: Store the message of a card that was posted. If the card has a known message already, that message stays.
+#: Store the message id of a card that was posted. An id that is stored already stays.
 CARD_SENT = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = coalesce(cards.message, excluded.message), failed_at = NULL, error = NULL, mac = CASE WHEN (cards.message IS NULL) THEN excluded.mac ELSE cards.mac END"
-#: Note that the card can't be posted on its route.
+#: Store that the card can't be posted on its route, and why.
 CARD_FAILED = "UPDATE cards SET failed_at=?, error=? WHERE cards.ref = ? AND cards.route = ?"
-#: Note that the last edit of the card can't be sent.
+#: Store why the last edit of the card couldn't be sent.
 EDIT_FAILED = "UPDATE cards SET error=? WHERE cards.ref = ? AND cards.route = ?"
-#: Which routes have the card of this call, or shall have it?
+#: On which routes is the card of this call, or is it still to be posted?
 CARDS = "SELECT cards.route, cards.message, cards.mac FROM cards WHERE cards.ref = ? AND cards.failed_at IS NULL ORDER BY cards.route"
-#: Which card is the message with this id?
+#: Which call's card, on which route, is the message with this id?
 CARD_OF_MESSAGE = "SELECT cards.ref, cards.route, cards.mac FROM cards WHERE cards.message = ?"
-#: Forget the messages of pending calls' cards on a route that its platform moved (see REQUEUE_CARDS).
+#: Clear the message ids of pending calls' cards on a renamed route, so that they are posted again (see REQUEUE_CARDS).
 CARDS_LOST = "UPDATE cards SET message=NULL, failed_at=NULL, error=NULL, mac=NULL WHERE cards.route = ? AND cards.ref IN (SELECT calls.ref FROM calls WHERE due_at is not null AND state = 'awaiting_confirmation')"
 #: Queue the posting of a card.
 QUEUE_CARD = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALUES (?, ?, 'card', 0, ?)"
-#: Queue an edit of a card that the route has, or shall have.
+#: Queue an edit of a card, unless posting the card on that route failed.
 QUEUE_EDIT = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT ?1 AS anon_1, ?2 AS anon_2, 'edit' AS anon_3, 0 AS anon_4, ?3 AS anon_5 FROM cards WHERE cards.ref = ?1 AND cards.route = ?2 AND cards.failed_at IS NULL"
 #: Queue a notice about the end of a call. The route needs no card for this.
 QUEUE_NOTICE = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALUES (?, ?, 'notice', 0, ?)"
-#: Queue the posting of pending calls' cards on a route that its platform moved.
+#: Queue the cards of pending calls on a renamed route for posting.
 REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT cards.ref, ?1 AS anon_1, 'card' AS anon_2, 0 AS anon_3, ?2 AS anon_4 FROM cards JOIN calls ON calls.ref = cards.ref WHERE cards.route = ?1 AND due_at is not null AND state = 'awaiting_confirmation' AND NOT (EXISTS (SELECT 1 FROM outbox WHERE outbox.ref = cards.ref AND outbox.route = cards.route AND outbox.kind = 'card'))"
-#: Is there a row that may be sent now?
+#: Is there an outbox row that may be sent now?
 ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
-#: Which rows may be sent now? One row for each route that isn't busy, and only the oldest row of a card, so that a
-#: card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending calls come last,
+#: Which outbox rows may be sent now? One row for each route that isn't busy, and only the oldest row of a card, so that
+#: a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending calls come last,
 #: and calm routes get none. (The first column is a minimum: SQLite takes the other columns from the row that has it.)
 TO_SEND = "SELECT min(CASE WHEN (o.kind = 'edit' AND calls.state = 'awaiting_confirmation') THEN 4611686018427387904 ELSE 0 END + o.id) AS min_1, o.id, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route LEFT OUTER JOIN calls ON calls.ref = o.ref WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (o.kind = 'edit' AND calls.state = 'awaiting_confirmation' AND o.route IN (SELECT value FROM json_each(?))) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
-#: Lease a row. Nobody else may take it before the given time.
+#: Lease an outbox row: no other sender may take it before the given time.
 LEASE_SENDING = "UPDATE outbox SET not_before=?, attempts=(outbox.attempts + 1), error=NULL WHERE outbox.id = ?"
-#: End all leases and pauses of edits.
+#: End the leases and the retry pauses of all queued edits.
 FREE_EDITS = "UPDATE outbox SET not_before=0 WHERE outbox.kind = 'edit' AND outbox.not_before > 0"
-#: Drop the later edits of a card, because the edit that is being sent shows the newest state.
+#: Delete the later edits of a card, because the edit that is being sent shows the newest state.
 DROP_LATER_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit' AND outbox.id > ?"
-#: Drop a row that was sent, or never can be.
+#: Delete an outbox row that was sent or given up.
 DROP_SENDING = "DELETE FROM outbox WHERE outbox.id = ?"
-#: Put a row off until a later time.
+#: Put an outbox row off until a later time, and store the error.
 PUT_OFF_SENDING = "UPDATE outbox SET not_before=?, error=? WHERE outbox.id = ?"
-#: End the pauses of all rows that were put off on a platform.
+#: Make all outbox rows of a platform that wait for a retry due now.
 HASTEN = "UPDATE outbox SET not_before=0 WHERE outbox.not_before > ? AND outbox.error IS NOT NULL AND outbox.route >= ? AND outbox.route < ?"
-#: Drop the edits of a card that can't be posted on its route.
+#: Delete the queued edits of a card that can't be posted on its route.
 DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"
-#: Drop the posting of a card that is on its route already.
+#: Delete the queued posting of a card that is on its route already.
 DROP_POSTING = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'card'"
 #: Which conversations did platforms move, and to which place?
 MOVES = "SELECT moves.old, moves.new, moves.mac FROM moves"
 #: Store the new place of a conversation.
 KEEP_MOVE = "INSERT INTO moves (old, new, mac) VALUES (?, ?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new, mac = excluded.mac"
-#: What is our latest message in each private conversation, if it is known?
+#: What is the service's latest message in each private conversation, if it is known?
 TALKS = "SELECT talks.place, talks.message, talks.ref, talks.mac FROM talks"
-#: Store our latest message in a private conversation.
+#: Store the service's latest message in a private conversation.
 KEEP_TALK = "INSERT INTO talks (place, message, ref, mac) VALUES (?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref, mac = excluded.mac"
-#: Forget our latest message in a private conversation.
+#: Delete the service's latest message in a private conversation: it is unknown now.
 DROP_TALK = "DELETE FROM talks WHERE talks.place = ?"
-#: Bind a message of ours to a call, unless it is bound already.
+#: Store which call a message of the service is about, unless that is stored already.
 KEEP_MESSAGE = "INSERT INTO messages (message, ref, asks, mac) VALUES (?, ?, ?, ?) ON CONFLICT (message) DO NOTHING"
-#: Which call is this message of ours about?
+#: Which call is this message of the service about?
 MESSAGE = "SELECT messages.message, messages.ref, messages.asks, messages.mac FROM messages WHERE messages.message = ?"
-#: Insert an event, unless it is known.
+#: Insert an inbox event, unless it is stored already.
 INSERT_EVENT = "INSERT INTO inbox (source, id, ordering, body, received_at, failures, mac) VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (source, id) DO NOTHING"
-#: What is the oldest open event of each conversation?
+#: What is the oldest inbox event of each conversation that isn't handled or set aside?
 EVENTS_OPEN = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.seq IN (SELECT min(inbox.seq) AS min_1 FROM inbox WHERE handled_at is null and aside_at is null GROUP BY inbox.source, inbox.ordering) ORDER BY inbox.seq LIMIT ?"
 #: Which event of this source was stored last?
 NEWEST_EVENT = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.source = ? ORDER BY inbox.seq DESC LIMIT 1"
-#: Which events come after this one, and when were they received?
+#: Which inbox events come after this one, and when were they received?
 EVENTS_FROM = "SELECT inbox.seq, inbox.received_at FROM inbox WHERE inbox.seq > ? ORDER BY inbox.seq LIMIT ?"
-#: Drop those of these events that were handled or set aside by the given time.
+#: Delete these inbox events if they were handled or set aside by the given time.
 DROP_EVENTS = "DELETE FROM inbox WHERE inbox.seq > ? AND inbox.seq <= ? AND coalesce(inbox.handled_at, inbox.aside_at) <= ?"
-#: Note that the event was handled.
+#: Store that the inbox event was handled.
 EVENT_HANDLED = "UPDATE inbox SET handled_at=? WHERE inbox.source = ? AND inbox.id = ? AND inbox.handled_at IS NULL"
 #: Count a failure to handle the event, and set the event aside after the given number of failures. This returns the
 #: column itself, because SQLite 3.40 would return 1 for `aside_at is not null` if it is null.
 EVENT_FAILED = "UPDATE inbox SET failures=(inbox.failures + 1), error=?, aside_at=CASE WHEN (inbox.failures + 1 >= ?) THEN ? END WHERE inbox.source = ? AND inbox.id = ? AND handled_at is null and aside_at is null RETURNING aside_at"
-#: Which key ids may the MACs of rows have?
+#: Which key ids may occur in the MACs of rows?
 KEY_IDS = "SELECT keys.kid FROM keys"
-#: Store a key id, unless it is known.
+#: Store a key id, unless it is stored already.
 KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"
-#: Insert a new turn of an agent, unless it is known.
+#: Insert a new turn of an agent, unless it is stored already.
 BEGIN_TURN = "INSERT INTO turns (id, place, identity, requester, message, text, said, state, done, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 #: Store the new state of a turn, and whether it is done.
 KEEP_TURN = "UPDATE turns SET state=?, done=?, mac=? WHERE turns.id = ?"
-#: Which turns are open, oldest first?
+#: Which agents' turns are open, the oldest first?
 TURNS_OPEN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE not done ORDER BY turns.seq"
 #: Which is the newest finished turn in that conversation?
 LAST_TURN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE turns.place = ? AND turns.done = 1 ORDER BY turns.seq DESC LIMIT 1"
-#: Drop the finished turns of a conversation, except the newest.
+#: Delete the finished turns of a conversation, except the newest.
 DROP_TURNS = "DELETE FROM turns WHERE turns.place = ?1 AND turns.done = 1 AND turns.seq < (SELECT max(turns.seq) AS max_1 FROM turns WHERE turns.place = ?1 AND turns.done = 1)"
 #: Which bearer tokens are there, revoked ones included?
 CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"

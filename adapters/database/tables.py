@@ -34,6 +34,7 @@ class CallRow(SQLModel, table=True):
     """A call. The parts of the verdict that queries use have columns; `terms` is canonical JSON of the other parts.
 
     The audit chain holds a hash of `args` that is salted with `salt`, so the chain stays valid if both are erased.
+    `erased_at` is when retention erased them.
     """
 
     __tablename__: ClassVar[Any] = "calls"
@@ -96,10 +97,11 @@ class CallRow(SQLModel, table=True):
     args: bytes
     claim_mac: str | None
     result_mac: str | None
+    erased_at: int | None = Field(sa_type=_BIG)
 
 
 class VoteRow(SQLModel, table=True):
-    """A vote. `seq` is its place among the votes on its call."""
+    """A vote. `seq` is its number among the votes on its call."""
 
     __tablename__: ClassVar[Any] = "votes"
     __table_args__: ClassVar[Any] = (PrimaryKeyConstraint("ref", "seq"), {"sqlite_with_rowid": False})
@@ -118,7 +120,7 @@ class VoteRow(SQLModel, table=True):
 class CardRow(SQLModel, table=True):
     """A call's card on one route.
 
-    `message` is set when the platform has taken the card, and `failed_at` when posting it has failed for good.
+    `message` is set when the platform has taken the card, and `failed_at` when posting it has failed and isn't retried.
     """
 
     __tablename__: ClassVar[Any] = "cards"
@@ -148,7 +150,7 @@ class MoveRow(SQLModel, table=True):
 
 
 class TalkRow(SQLModel, table=True):
-    """Our latest message in a private conversation, and the call that it is about.
+    """The service's latest message in a private conversation, and the call that the message is about.
 
     A conversation without a row has no known latest message.
     """
@@ -163,7 +165,7 @@ class TalkRow(SQLModel, table=True):
 
 
 class MessageRow(SQLModel, table=True):
-    """A message of ours, other than a card, and the call that it is about. `mac` covers the row.
+    """A message of the service that isn't a card, and the call that it is about. `mac` covers the row.
 
     `asks` is the identity of the person whom the message asks for a reason, or ''.
     """
@@ -178,7 +180,9 @@ class MessageRow(SQLModel, table=True):
 
 
 class OutboxRow(SQLModel, table=True):
-    """A message that is still to be sent to a route. The row is deleted when it was sent or never can be.
+    """A message that is still to be sent to a route.
+
+    The row is deleted after the message was sent, or when sending was given up.
 
     `not_before` is the earliest time to take the row: at once, after a pause, or after the end of the present lease.
     Ids are never reused, so a late answer about one row can't be taken for an answer about another row.
@@ -225,7 +229,7 @@ class InboxRow(SQLModel, table=True):
 class AuditRow(SQLModel, table=True):
     """A line of the record. Each `ref` has its own chain; the service's own events have the ref ''.
 
-    `id` orders all lines. `sealed_by` names the signed chain that took the line in.
+    `id` orders all lines. `sealed_by` names the chain whose MAC also covers this line.
     """
 
     __tablename__: ClassVar[Any] = "audit"
@@ -260,7 +264,10 @@ class PromptRow(SQLModel, table=True):
 
 
 class CredentialRow(SQLModel, table=True):
-    """A bearer token, as a hash. Origins and routes are JSON lists. `mac` covers all columns except `used_at`."""
+    """The hash of a bearer token, and the token's rights. Origins and routes are JSON lists.
+
+    `mac` covers all columns except `used_at`.
+    """
 
     __tablename__: ClassVar[Any] = "credentials"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)

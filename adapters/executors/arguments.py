@@ -25,7 +25,7 @@ M = TypeVar("M", bound=Arguments)
 
 
 class Declared(Generic[M]):
-    """Makes a model usable in a registry (`adapters.executors.registry.Declaration`)."""
+    """Makes a model usable as the arguments of a registered tool (`adapters.executors.registry.Declaration`)."""
 
     def __init__(self, model: type[M]) -> None:
         self._model = model

@@ -28,7 +28,7 @@ class Standing:
 
     #: The SHA-256 of the bytes in hex, or `absent` if there is no file.
     base: str
-    #: The length in bytes.
+    #: The length of the file in bytes.
     size: int
     #: The text, or None if the file isn't UTF-8 text or is longer than `READ_WHOLE`.
     text: str | None
@@ -61,9 +61,9 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
-    """Turn InvalidConfirmation into NotAsShown, for a file that became unusable after people saw the change.
+    """Raise NotAsShown instead of InvalidConfirmation, for a file that became unusable after people saw the change.
 
-    `otherwise` is the key of the sentence for people.
+    `otherwise` is the key of the sentence for people in the catalogue.
     """
     try:
         yield
@@ -72,7 +72,7 @@ def as_shown(otherwise: str) -> Iterator[None]:
 
 
 def changed_since(path: str) -> InvalidConfirmation:
-    """Return the error for a change to a file that is no longer as people saw it."""
+    """Return the error for a change to a file whose contents differ from the contents that people saw."""
     return InvalidConfirmation(fact("path.changed", path=one_line(path)))
 
 
@@ -82,7 +82,7 @@ def base_key(parts: tuple[str, ...]) -> str:
 
 
 def base_now(folder: Folder, precondition: str) -> str:
-    """Return the present digest of the precondition's file, or the reason if the file can't be read."""
+    """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
     path = precondition.removeprefix(BASE)
     try:
         with explained(path):
@@ -97,22 +97,22 @@ def shown_path(parts: tuple[str, ...]) -> str:
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path for a sentence for people: its secrets masked, and quoted if it has unusual characters."""
+    """Return the path as a sentence for people names it: secrets masked, and in quotes if it has unusual characters."""
     return quoted(mask("/".join(parts)))
 
 
 def size_text(count: int) -> str:
-    """Return a number of bytes in words."""
+    """Return a number of bytes as text for people, such as "1 byte"."""
     return say("count.byte") if count == 1 else say("count.bytes", count=count)
 
 
 def files_text(count: int) -> str:
-    """Return a number of files in words."""
+    """Return a number of files as text for people, such as "2 files"."""
     return say("count.file") if count == 1 else say("count.files", count=count)
 
 
 def lines_text(count: int) -> str:
-    """Return a number of lines in words."""
+    """Return a number of lines as text for people, such as "2 lines"."""
     return say("count.line") if count == 1 else say("count.lines", count=count)
 
 
@@ -125,7 +125,7 @@ def encoded(text: str) -> bytes:
 
 
 def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:
-    """Return the sentence for writing a file, and the preview of the change."""
+    """Return the sentence that says how writing `new` changes the file, and a preview of the change."""
     path, named = shown_path(parts), named_path(parts)
     if old.base == hashlib.sha256(new).hexdigest():
         return say("does.write.same", path=named, size=size_text(len(new))), ""

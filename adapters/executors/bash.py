@@ -107,7 +107,7 @@ class Shell:
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
-        """Return a sentence about the first thing that is no longer as people saw it, or None.
+        """Return a sentence about the first change since people saw the call, or None if nothing changed.
 
         It compares the confinement, the files, and the scripts that the line runs.
         """
@@ -163,7 +163,7 @@ class Shell:
         return say("shell.does.scripts", scripts=told)
 
     def _changes(self, scripts: Sequence[Script]) -> str:
-        """Return the changes in each script that is text, since people were last asked about that script."""
+        """Return the changes in the text of each script, since people were last asked about that script."""
         made = []
         for script in scripts:
             old, new = self._shown.get(script.path), script.text
@@ -182,10 +182,10 @@ class Shell:
         return place
 
     def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
-        """Copy the approved scripts; the command sees each copy in the place of its script.
+        """Copy the approved scripts. In the sandbox, each copy takes the place of its script.
 
         Copies are made only if the line is one command, because a line such as `chmod +x run && ./run` means to change
-        the file itself. Raises NotAsShown if something is no longer as people saw it.
+        the file itself. Raises NotAsShown if something changed since people saw the call.
         """
         if why := self.changed(args, shown):
             raise NotAsShown(why)
@@ -216,7 +216,7 @@ class Shell:
 
 
 def register_shell(registry: Registry, shell: Shell) -> None:
-    """Register `bash`."""
+    """Register the shell as the tool `bash`."""
     registry.register(
         "bash",
         shell.bash,
@@ -256,7 +256,7 @@ async def _started(
 
 
 async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:
-    """Read the output to its end, which comes when no process is left that could write, and wait for the keeper."""
+    """Read the output until no process is left that could write more, then wait for the keeper to exit."""
     if process.stdout is not None:
         while chunk := await process.stdout.read(_CHUNK):
             flow.feed(chunk)
@@ -265,7 +265,10 @@ async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None]) -> None:
-    """Tell the keeper to end everything. If the keeper doesn't exit in time, kill it."""
+    """Send the keeper SIGTERM, so that it ends all processes of the command.
+
+    If the keeper doesn't exit in time, kill it.
+    """
     for stop in (process.terminate, process.kill):
         if reading.done():
             break
@@ -277,7 +280,7 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None
 
 
 def _reported(reader: int) -> str:
-    """Return the name of the bound for which the keeper ended the command, or '' if it didn't."""
+    """Return the name of the bound that the command exceeded, or '' if it exceeded none."""
     os.set_blocking(reader, False)
     with contextlib.suppress(BlockingIOError):
         return os.read(reader, 64).decode()

@@ -47,7 +47,8 @@ GRACE_S = 2.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-# The parts of /etc that programs need to start, to name users and to check certificates. No keys or passwords.
+# Parts of /etc that programs need: to start, to look up users and hosts, to check certificates. None holds keys or
+# passwords.
 _SETTINGS = tuple(
     f"/etc/{name}"
     for name in (
@@ -71,7 +72,8 @@ _SETTINGS = tuple(
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _PROBE_S = 10
-#: The probe's command. It succeeds if it can change its own file in every usual way, and can't reach another file.
+#: The probe's command. It succeeds if it can write, chmod and touch its own file, and can neither read nor chmod a file
+#: outside of its folder.
 _PROBE = (
     ": > wrote && chmod 700 wrote && touch -d @1 wrote && test -x wrote && ! cat ../secret && ! chmod 777 ../secret"
 )
@@ -110,7 +112,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The conditions under which commands run."""
+    """The kind of confinement, the user and the bounds under which commands run."""
 
     way: Confinement
     #: The user that commands run as, or None for the service's own user.
@@ -123,14 +125,14 @@ class Sandbox:
         return ((CONFINED, self.way.value), *user)
 
     def gaps(self) -> tuple[str, ...]:
-        """Return warnings about things that a command can still reach, as keys of the catalogue."""
+        """Return the catalogue keys of warnings about things that a command can still reach in this sandbox."""
         if self.way is Confinement.NONE:
             return ("shell.unconfined",) if self.user is None else ("shell.unconfined_user",)
         return ("shell.signals",) if self.way is Confinement.LANDLOCK and landlock.signals_pass() else ()
 
     @property
     def has_mounts(self) -> bool:
-        """Whether the sandbox can show a command one file in the place of another."""
+        """Whether the sandbox can show a command another file in the place of a file (by a mount)."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(
@@ -176,13 +178,13 @@ class Sandbox:
 CONFINED, USER = "confinement", "user"
 
 
-#: Options of bubblewrap that older versions don't have, each with its first version.
+#: Options that older versions of bubblewrap don't have, each with the first version that has it.
 _NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
 
 
 @functools.cache
 def bubblewrap() -> tuple[str, ...]:
-    """Return bubblewrap's path and the options of `_NEWER` that it has, or nothing if it isn't installed."""
+    """Return bubblewrap's path and the options of `_NEWER` that this version has, or () if it isn't installed."""
     program = shutil.which("bwrap")
     if program is None:
         return ()
@@ -208,13 +210,16 @@ def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
 
 
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
-    """Return a command's whole environment. It has no variable of the service's, and git runs no program in it."""
+    """Return all environment variables of a command.
+
+    None comes from the service, and some keep git from running programs.
+    """
     clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
 
 
 def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
-    """Return the arguments that run a program in the keeper, with bounds and without confinement.
+    """Return the arguments with which the keeper runs a program, with bounds and without confinement.
 
     `program` begins with an absolute path. After a signal to stop, the program has `grace_s` seconds to end. `is_kept`
     recognises every process that it starts.

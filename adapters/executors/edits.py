@@ -57,14 +57,17 @@ class _Planned:
     """The planned change of one file."""
 
     parts: tuple[str, ...]
-    #: The file before the change.
+    #: The state of the file before the change.
     old: Standing
     #: The bytes after the change; None deletes the file.
     new: bytes | None
 
 
 class Edits:
-    """The tools. `look_at_...` describes the change for people; the method with the tool's name makes it."""
+    """The tools that change parts of files.
+
+    `look_at_...` describes a change for people; the method with the tool's name makes the change.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -180,7 +183,7 @@ class Edits:
 
 
 def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
-    """Return the sentence for the changes, and all of their previews as one text."""
+    """Return the sentence that describes all changes, and their previews as one text."""
     first = planned[0]
     if len(planned) == 1 and first.new is not None:
         return written(first.parts, first.old, first.new)

@@ -44,13 +44,14 @@ _PLAINLY = {
 
 
 class Folder:
-    """A folder that tools can't leave. The path `root` itself is trusted and may have links; no path below it is."""
+    """A folder that tools can't leave. Its own path `root` is trusted and may contain links. Paths below it may not."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve(strict=True)
         if not self.root.is_dir() or self.root == Path(self.root.anchor):
             raise ValueError(f"{self.root} can't be a workspace")
-        #: Held from the last look at a file to its change, so that no other tool of this service changes it between.
+        #: Held from the check of a file to its change, so that no other tool of this service changes the file in
+        #: between.
         self.changing = threading.Lock()
 
     def parts(self, path: str) -> tuple[str, ...]:
@@ -87,12 +88,18 @@ class Folder:
 
     @contextmanager
     def reading(self, parts: tuple[str, ...]) -> Iterator[BufferedReader]:
-        """Yield a regular file, open for reading. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
+        """Open a regular file, and yield it for reading.
+
+        Raises OSError, or InvalidConfirmation if it isn't a regular file.
+        """
         with self.opened(parts[:-1]) as folder, open_regular(parts[-1], folder, "/".join(parts)) as file:
             yield file
 
     def digest(self, parts: tuple[str, ...]) -> str:
-        """Return the SHA-256 of the file's bytes in hex, or `absent`. Raises the errors of `reading`."""
+        """Return the SHA-256 of the file's bytes in hex, or `absent` if there is no file.
+
+        Raises the errors of `reading`.
+        """
         try:
             with self.reading(parts) as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
@@ -126,7 +133,10 @@ class Folder:
 
 @contextmanager
 def open_regular(name: str, folder: int, path: str) -> Iterator[BufferedReader]:
-    """Yield a regular file of an open folder. Raises OSError, or InvalidConfirmation if it isn't a regular file."""
+    """Open a regular file in an open folder, and yield it.
+
+    Raises OSError, or InvalidConfirmation if it isn't a regular file.
+    """
     # This check comes before the opening, because opening a device or a pipe has effects. The check after the opening
     # is needed because somebody may replace the file in between.
     _must_be_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
@@ -178,17 +188,19 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 
 
 def _give_as_above(folder: int, name: str) -> None:
-    """Give a file or folder that root made to the owner of its parent, because commands may run as that user."""
+    """Give a file or folder that root made to the owner of the folder above, because commands may run as that user."""
     if os.geteuid() == 0:
         above = os.fstat(folder)
         os.chown(name, above.st_uid, above.st_gid, dir_fd=folder, follow_symlinks=False)
 
 
 def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:
-    """Give the new file its name, if the file under that name still has the digest `base`. Return whether it did.
+    """Give the new file its name, if the file under that name still has the digest `base`.
 
-    If there was no file, this makes a link, which fails if a file has appeared under the name. Otherwise it renames
-    the new file, which replaces the old one.
+    Return whether it got the name.
+
+    If there was no file, this makes a link, which fails if a file has appeared under the name. Otherwise it renames the
+    new file, which replaces the old one.
     """
     if base == ABSENT:
         try:

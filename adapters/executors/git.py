@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _NOTHING = "/dev/null"
-# A program that fails: if git needs an editor or a signature, the command ends with an error.
+# The name of a program that always fails. If git needs an editor or a signature, its command then ends with an error.
 _FAILS = "false"
 
 _SETTINGS = {
@@ -42,7 +42,7 @@ _SETTINGS = {
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
     "log.showSignature": "false",
-    # Maintenance would run on after the command, and the keeper would kill it.
+    # Background maintenance would continue after the command, and the keeper would kill it.
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
@@ -63,15 +63,15 @@ DISARMED: Mapping[str, str] = {
     "GIT_CONFIG_GLOBAL": _NOTHING,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
-    # `git status` writes nothing.
+    # With this variable, `git status` writes nothing.
     "GIT_OPTIONAL_LOCKS": "0",
     # A missing object is an error: to fetch it, git would run programs that the remote's settings name.
     "GIT_NO_LAZY_FETCH": "1",
-    # These override `pager.COMMAND`; core.pager doesn't.
+    # These override the settings `pager.COMMAND`, which core.pager doesn't override.
     "GIT_PAGER": "cat",
     "PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
-    # The only way to unset core.gitProxy.
+    # This is the only way to unset core.gitProxy.
     "GIT_PROXY_COMMAND": "",
     **_numbered(_SETTINGS),
 }

@@ -35,14 +35,14 @@ def matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
 
 
 def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Return whether a path below these folders may match."""
+    """Return whether any path below these folders can match the pattern."""
     return any(place < len(pattern) for place in _reached(pattern, folders))
 
 
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
-    """Return the positions in the pattern that matching can reach after these components.
+    """Return the positions in the pattern that a match can have reached after these path components.
 
-    The set of all positions makes backtracking, which can take very long, unnecessary.
+    Keeping the set of all such positions makes backtracking unnecessary, which could take very long.
     """
     places = _past_stars(pattern, {0})
     for part in parts:

@@ -1,4 +1,4 @@
-"""The registry of executors: it knows which executor runs the tools of each group."""
+"""Passes each call to the executor of the call's tool group."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Groups:
         self._executors = executors
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about a tool, or None if no executor has the group or the tool may not run."""
+        """Return the facts about a tool. Return None if its group has no executor or the tool may not run."""
         found = self._executors.get(tools)
         return found.info(tools, tool) if found else None
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the groups."""
+        """The names of the tool groups that have an executor."""
         return frozenset(self._executors)
 
     async def offers(self, tools: str) -> Sequence[Offer]:
@@ -46,7 +46,7 @@ class Groups:
         raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
 
     async def still_holds(self, call: Call) -> str | None:
-        """Return a sentence about what changed since the call was prepared, or None."""
+        """Return a sentence about the first change since the call was prepared, or None if nothing changed."""
         if found := self._executors.get(call.tools):
             return await found.still_holds(call)
         return say("tool.unlisted.now", tool=one_line(call.tool))

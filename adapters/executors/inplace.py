@@ -26,7 +26,7 @@ _MOST_FILES = 10
 _MOST_BYTES = 1 << 18
 _MOST_OUTPUT = 1 << 20
 _LIMIT_S = 1.0
-# Kilobytes of memory, seconds of computing, and bytes of a written file: ulimit of bash(1).
+# Bounds on sed for ulimit (bash(1)): kilobytes of memory, seconds of computing, and bytes of a written file.
 _BOUNDS = "set -o pipefail; ulimit -v 262144 -t 1 -f 0"
 
 # A word of a plain line: safe characters, and quoted texts in which the shell expands nothing.
@@ -45,9 +45,9 @@ _SCRIPT = re.compile(
 class InPlace:
     """The change that a command would make."""
 
-    #: The difference, for people.
+    #: The difference as text for people.
     preview: str
-    #: The preconditions on the files.
+    #: The preconditions that bind the change to the files' present bytes.
     bases: tuple[tuple[str, str], ...]
 
 
@@ -59,7 +59,10 @@ class _Wanted:
 
 
 def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
-    """Return what the command would change, or None if it isn't a plain `sed -i` or its change can't be found."""
+    """Return the change that the command would make.
+
+    Return None if it isn't a plain `sed -i`, or its change can't be found.
+    """
     wanted = _wanted(command)
     if wanted is None:
         return None
@@ -82,7 +85,10 @@ def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
 
 
 def _wanted(command: str) -> _Wanted | None:
-    """Return the parts of a plain `sed -i`, or None. The line is read by the same reader that the policy uses."""
+    """Return the parts of a plain `sed -i`, or None for another line.
+
+    The line is parsed by the policy's own shell reader.
+    """
     if not _PLAIN.fullmatch(command):
         return None
     from hitl.policy.shell import read_line  # noqa: PLC0415 - slow to import; loaded at the first such command

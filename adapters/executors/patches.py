@@ -31,7 +31,7 @@ _WRITTEN = 100
 class Hunk:
     """One change: the lines before and after it, each with its line feed."""
 
-    #: The number of lines before the change, as the patch gives it; None if the patch gives no number.
+    #: The number of lines of the file before the change, as the patch gives it; None if the patch gives no number.
     at: int | None = None
     #: The line that the change comes after; None if the patch names no such line.
     after: str | None = None
@@ -39,14 +39,17 @@ class Hunk:
     new: list[str] = field(default_factory=list)
 
     def take(self, mark: str, line: str) -> None:
-        """Add a line that is removed (`-`), added (`+`) or kept."""
+        """Add a line to the change: a removed line (`-`), an added line (`+`) or a line that stays."""
         if mark != "+":
             self.old.append(f"{line}\n")
         if mark != "-":
             self.new.append(f"{line}\n")
 
     def unend(self, mark: str) -> None:
-        """Remove the line feed of the last line with this mark, because the file ends without a line feed."""
+        """Remove the line feed of the last line with this mark (`-`, `+` or kept).
+
+        The patch says that the file ends without one.
+        """
         for lines in ([self.old] if mark != "+" else []) + ([self.new] if mark != "-" else []):
             lines[-1] = lines[-1].removesuffix("\n")
 
@@ -62,7 +65,7 @@ class FilePatch:
     deletes: bool = False
     #: The new path of the file, or None if it keeps its path.
     moves_to: str | None = None
-    #: Whether a last line without a line feed gets one. The agents' format requires this.
+    #: Whether to add a line feed after the file's last line if it has none. The `*** Begin Patch` format requires that.
     ends_lines: bool = False
     hunks: list[Hunk] = field(default_factory=list)
 
@@ -101,7 +104,7 @@ def applied(patch: FilePatch, text: str) -> str:
 
 
 def _place(lines: list[str], hunk: Hunk, start: int) -> int | str:
-    """Return the index of the line at which the change begins, or the key of the sentence that says why none fits."""
+    """Return the index of the line at which the change begins, or, if none fits, the catalogue key of the reason."""
     if hunk.after is not None:
         wanted = hunk.after.strip()
         start = next((at + 1 for at in range(start, len(lines)) if lines[at].strip() == wanted), len(lines) + 1)
@@ -142,7 +145,7 @@ class _Reader:
         self._at = 0
 
     def unread(self, why: str) -> InvalidConfirmation:
-        """Return the error for a patch that can't be understood at the present line."""
+        """Return the error for a patch whose current line can't be understood."""
         return InvalidConfirmation(fact("patch.unread", line=self._at + 1, why=why))
 
     def _peek(self) -> str | None:
@@ -268,7 +271,10 @@ def _named(text: str) -> str:
 
 
 def _path(old: str, new: str) -> str | None:
-    """Return the file that both names mean, without git's `a/` and `b/`, or None if they mean different files."""
+    """Return the file that both names mean, without git's prefixes `a/` and `b/`.
+
+    Return None if they mean different files.
+    """
     shorter_old, shorter_new = old.removeprefix("a/"), new.removeprefix("b/")
     if old == _NO_FILE:
         return shorter_new

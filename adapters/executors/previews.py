@@ -24,9 +24,9 @@ class FileChange:
 
     #: The unified diff, cut in the middle if it is long.
     diff: str
-    #: The number of added lines.
+    #: The number of lines that the change adds.
     added: int
-    #: The number of removed lines.
+    #: The number of lines that the change removes.
     removed: int
 
 
@@ -51,7 +51,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def _replaced(before: list[str], after: list[str]) -> list[str]:
-    """Return the lines between the shared start and the shared end, first as removed and then as added."""
+    """Return the lines that differ between a shared start and a shared end: first the removed, then the added lines."""
     start = _shared(before, after)
     end = _shared(before[start:][::-1], after[start:][::-1])
     gone, come = before[start : len(before) - end], after[start : len(after) - end]

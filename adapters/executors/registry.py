@@ -1,7 +1,7 @@
-"""The registry of one tool group: the Python callables that agents may ask for by name, and how they run.
+"""The registry of one tool group: the Python callables that agents may ask for by name, and the code that runs them.
 
-The operator registers everything about a tool: its arguments, its sentence, its effects, and whether it may be
-retried. An agent can change none of this. Only tools on the list of allowed tools exist; an empty list runs nothing.
+The operator registers everything about a tool: its arguments, its sentence, its effects, and whether it may be retried.
+An agent can change none of this. Only tools on the list of allowed tools exist; an empty list runs nothing.
 
 A tool is called as `function(context, args)`. Its return value is the output, and an exception is the error. With
 `NotAsShown` a tool says that something changed since people saw the call, and that it did nothing.
@@ -70,14 +70,14 @@ class Context:
     ref: str
     #: The idempotency key that the tool can pass on. It is the same for every attempt to run this call.
     key: str
-    #: The seconds that the tool may run.
+    #: The seconds after which the tool is stopped.
     limit_s: float
     #: The preconditions of the call, by name: the state that people saw.
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Shown(dict[str, str]):
-    """The arguments as texts for a sentence. Only an argument that the sentence names is converted."""
+    """The arguments as texts for a sentence. Only the arguments that the sentence uses are converted to text."""
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class _Shown(dict[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A registered tool; see `Registry.register`."""
+    """A registered tool. `Registry.register` describes the fields."""
 
     name: str
     function: Callable[[Context, Any], Any]
@@ -102,7 +102,10 @@ class Tool:
     info: ToolInfo
 
     def told(self, args: Mapping[str, Any]) -> str:
-        """Return the sentence for these arguments. A missing argument has its default value in the sentence."""
+        """Return the sentence that describes a call with these arguments.
+
+        A missing argument appears with its default value.
+        """
         declared = self.arguments.schema["properties"].items()
         return self.sentence.format_map(_Shown({name: each.get("default") for name, each in declared} | dict(args)))
 
@@ -146,7 +149,7 @@ class Registry:
         `idempotent` and `open_world` have the meaning of MCP's annotations with these names. Their defaults assume the
         worst.
 
-        Raises ValueError if the name is taken, if the tool has neither a sentence nor a look, or if the sentence names
+        Raises ValueError if the name is taken, if the tool has neither `sentence` nor `look`, or if the sentence names
         an argument that the tool doesn't have.
         """
         if name in self._tools:
@@ -179,16 +182,19 @@ class Registry:
         ]
 
     def unknown(self) -> Sequence[str]:
-        """Return the allowed names that no registered tool has, sorted."""
+        """Return the names on the list of allowed tools that belong to no registered tool, sorted."""
         return sorted(set(self._allowed or ()) - self._tools.keys())
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about a tool, or None if it isn't registered and allowed."""
+        """Return the facts about a tool, or None if the tool isn't both registered and allowed."""
         found = self._find(tools, tool)
         return found.info if found else None
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Return what the call would do. Raises InvalidConfirmation for unusable arguments and an unlisted tool."""
+        """Return a description of what the call would do.
+
+        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments.
+        """
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
             raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
@@ -249,7 +255,7 @@ class Registry:
         return Ran(Result.TIMED_OUT, error=say("tool.late", limit=f"{context.limit_s:g}"))
 
     async def _stop(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
-        """Cancel a coroutine. If the tool still runs afterwards, log that, and log its end when it comes."""
+        """Cancel a tool's coroutine. If the tool still runs afterwards, log that now, and log its end when it ends."""
         if isinstance(work, asyncio.Task):
             work.cancel()
             await asyncio.wait({work}, timeout=CLEANUP_S + tool.grace_s)

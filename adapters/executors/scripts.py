@@ -54,7 +54,7 @@ _SHELL = re.compile(
     r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|perl|ruby|php|lua)[\d.]*|node|deno|bun|eval|source|\.|psql|mysql|sqlite3|at"
     r"|batch|crontab"
 )
-#: Files that programs read from their folder when no argument names a file.
+#: Files that a program reads from its folder if no argument names a file, such as a Makefile.
 _UNTOLD = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "gmake": ("GNUmakefile", "makefile", "Makefile"),
@@ -84,9 +84,9 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A file that a line runs."""
+    """A file of the workspace that a command line runs."""
 
-    #: The path in the workspace.
+    #: The path, relative to the workspace.
     path: str
     #: The SHA-256 of the file's bytes, in hex.
     digest: str
@@ -101,10 +101,10 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """The files that a line runs."""
+    """The files of the workspace that a command line runs."""
 
     found: tuple[Script, ...]
-    #: Whether the line is one command, so that no other part of the line is meant to change these files.
+    #: Whether the line is one command. If so, no other part of the line can be meant to change these files.
     alone: bool
 
 
@@ -119,7 +119,7 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
 
 def script_now(folder: Folder, precondition: str) -> str:
-    """Return the present digest of the precondition's file, or the reason if the file can't be read."""
+    """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
     try:
         return digest_of(folder, precondition.removeprefix(SCRIPT))
     except InvalidConfirmation as refusal:
@@ -189,7 +189,11 @@ class _Finder:
         yield from self._untold(base, words)
 
     def _given(self, base: str, words: Sequence[str]) -> Iterator[str]:
-        """Yield the files that an interpreter gets: its first file, files after options, scripts, and its module."""
+        """Yield the files that an interpreter runs.
+
+        These are its first file argument, files after options, other arguments that look like scripts, and a module
+        (`-m`).
+        """
         first = "-c" not in words
         for before, word in zip(["", *words], words, strict=False):
             value = word.partition("=")[2] if word.startswith("--") else word
@@ -218,7 +222,10 @@ class _Finder:
             yield from islice(self._in(folder, names), 1 if base.endswith("make") else len(names))
 
     def _reads_commands(self, command: SimpleCommand) -> bool:
-        """Return whether a program may get its commands from its input: it names no file, or a word isn't known yet."""
+        """Return whether a program may read commands from its input.
+
+        It may if no argument names a file, or if an argument isn't known before the run.
+        """
         if command.base is None:
             return True
         words = command.words[1:]
@@ -242,7 +249,10 @@ class _Finder:
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
-        """Return the path in the workspace that a word means in a folder, or None if it leads out of the workspace."""
+        """Return the path, relative to the workspace, that a word means in a folder.
+
+        Return None if it leads out of the workspace.
+        """
         root = str(self._folder.root)
         word = re.sub(r"^~(?=/|$)", root, word)
         path = posixpath.normpath(posixpath.join(root, re.sub(r"^~(?=/|$)", root, folder), word))
@@ -281,7 +291,10 @@ def bytes_start(folder: Folder, path: str) -> bytes:
 
 
 def _real(folder: Folder, path: str) -> tuple[str, ...]:
-    """Return the components of the path after links. Raises InvalidConfirmation if it leads out of the workspace."""
+    """Return the components of the path after links are resolved.
+
+    Raises InvalidConfirmation if it leads out of the workspace.
+    """
     return folder.parts(os.path.realpath(folder.root / path))
 
 
@@ -302,7 +315,7 @@ def _is_alone(reading: ShellReading) -> bool:
 
 
 def _inputs(reading: ShellReading) -> list[str]:
-    """Return the files that a line reads through `<`, without quotes."""
+    """Return the names of the files that a line reads through `<`, without their quotes."""
     if reading.tree is None:
         return []
     from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415 - as above
@@ -318,7 +331,7 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 
 def _only_reading() -> frozenset[str]:
-    """Return the programs that start no other program. A script is data to them."""
+    """Return the programs that start no other program. For them, a script among their arguments is only data."""
     from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
 
     return frozenset(STARTS_NOTHING)

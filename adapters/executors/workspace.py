@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 #: The bytes that are read at each end of a file that is longer than `READ_WHOLE`.
 READ_EDGE = 1 << 15
-#: The limit for the files that one call deletes, and for the entries that a list shows.
+#: The most files that one call deletes, and the most entries that a list shows.
 MANY = 1_000
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -132,16 +132,16 @@ class Workspace:
         return "\n".join([told, *lines])
 
     def look_at_list(self, args: ListFiles) -> Preparation:
-        """Check only the path. The folder's contents may change before the run."""
+        """Check only the path and describe the call. The folder's contents may change before the run."""
         parts = self._folder.parts(args.path)
         return self._prepared(say("does.list", path=named_path(parts)) if parts else say("does.list.all"))
 
     def look_at_read(self, args: ReadFile) -> Preparation:
-        """Check only the path. The file's contents may change before the run."""
+        """Check only the path and describe the call. The file's contents may change before the run."""
         return self._prepared(say("does.read", path=named_path(self._parts(args.path))))
 
     def look_at_write(self, args: WriteFile) -> Preparation:
-        """Return the file's present state, and the difference that writing would make."""
+        """Return a description of the call: the file's present state, and the difference that writing would make."""
         parts, data = self._parts(args.path), encoded(args.text)
         with explained(args.path):
             old = standing(self._folder, parts)
@@ -149,7 +149,10 @@ class Workspace:
         return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
     def look_at_delete(self, args: DeleteFile) -> Preparation:
-        """Return the file's present state. Raises InvalidConfirmation if there is no file."""
+        """Return a description of the call with the file's present state.
+
+        Raises InvalidConfirmation if there is no file.
+        """
         parts = self._parts(args.path)
         with explained(args.path):
             old = standing(self._folder, parts)
@@ -159,7 +162,9 @@ class Workspace:
         return self._prepared(sentence, {base_key(parts): old.base}, deletes=True)
 
     def look_at_delete_many(self, args: DeleteFiles) -> Preparation:
-        """Return the files that match now. People see these files, and the call deletes no others.
+        """Return a description of the call with the files that match now.
+
+        The call deletes only the files that people saw.
 
         Raises InvalidConfirmation if no file matches, or more than `MANY`.
         """
@@ -175,7 +180,7 @@ class Workspace:
         return self._prepared(sentence, bases, "\n".join(map(shown_path, found)), deletes=True)
 
     def now(self, precondition: str) -> str:
-        """Return the present digest of the precondition's file, or the reason if the file can't be read."""
+        """Return the file's present digest, or the reason why the file can't be read. `precondition` names the file."""
         return base_now(self._folder, precondition)
 
     def _parts(self, path: str) -> tuple[str, ...]:
@@ -186,7 +191,7 @@ class Workspace:
             return self._folder.digest(parts)
 
     def _delete(self, shown: Mapping[tuple[str, ...], str]) -> None:
-        """Delete these files if every file is still as people saw it, else delete none."""
+        """Delete these files if each of them is still as people saw it. Otherwise delete none of them."""
         with self._folder.changing:
             with as_shown("path.not_deleted"):
                 for parts, base in shown.items():
@@ -232,7 +237,10 @@ def _read_text(file: BufferedReader, path: str) -> str:
 
 
 def _read_edges(file: BufferedReader, size: int) -> str | None:
-    """Return the start and the end of a long file, without incomplete characters at the cuts, or None for no text."""
+    """Return the start and the end of a long file without the incomplete characters at the cuts.
+
+    Return None if it isn't text.
+    """
     head = file.read(READ_EDGE)
     file.seek(size - READ_EDGE)
     tail = file.read(READ_EDGE).lstrip(_CONTINUATION)

@@ -1,4 +1,4 @@
-"""The one application, behind the Unix socket and behind TCP: the same routes and errors, and one document."""
+"""The one application behind the Unix socket and behind TCP: both have the same routes, errors and OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
 
 TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
@@ -25,12 +24,12 @@ VERSION = "1.0"
 _SUMMARY = "An agent's tool call that could do harm waits until a person says so."
 #: The longest body that a webhook takes. Telegram's updates are far smaller.
 LONGEST_BODY = 1024 * 1024
-#: Models that occur inside answers or streams, and that no route declares as its whole answer.
+#: Models that appear only inside answers or streams. They are named here because no route declares them.
 _NAMED = (models.Problem, models.EventView, models.ChatLine)
 
 
 def api() -> FastAPI:
-    """Return the application without a service behind it, which is enough for its document."""
+    """Return the application without a running service. This is enough to make its OpenAPI document."""
     app = FastAPI(
         title=TITLE,
         version=VERSION,
@@ -56,14 +55,15 @@ def app(
     hosts: Sequence[str] = (),
     *,
     remote: bool = True,
-    gateway: ASGIApp | None = None,
+    gateway: harombe.Gateway | None = None,
 ) -> FastAPI:
     """Return the application for a running service.
 
     `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
-    only webhooks. `hosts` are the names of the TCP listener besides those of the loopback. Without `remote`, TCP serves
-    only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated.
+    only webhooks. `hosts` are the host names, besides those of the loopback, under which TCP requests are accepted.
+    Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
+    authenticated and that accept event streams; other requests there are the harombe design's.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -79,7 +79,8 @@ def app(
     open_routes = [Route("/healthz", healthz), Route("/readyz", readyz), *mounted]
     served.router.routes.extend(open_routes)
     if gateway is not None:
-        served.router.routes.append(Route("/mcp", gateway))
+        served.state.gateway = gateway
+        served.router.routes.insert(0, harombe.StreamingRoute(harombe.MCP, gateway))
     served.add_middleware(
         Guard, hosts=hosts, remote=remote, exempt=[getattr(route, "path", "") for route in open_routes]
     )
@@ -117,7 +118,15 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _tidy(operation: dict[str, Any]) -> None:
-    """Drop FastAPI's own answer to invalid requests: they get a problem with status 400 here."""
+    """Remove declarations that FastAPI adds to the document and that aren't true here.
+
+    These are its own answer to invalid requests, which get a problem with status 400 here, and JSON beside any other
+    media type, which streams never send.
+    """
+    for answer in operation["responses"].values():
+        content = answer.get("content", {})
+        if len(content) > 1 and content.get("application/json") == {"schema": {}}:
+            del content["application/json"]
     refused = operation["responses"].get("422", {}).get("content", {})
     if "application/json" in refused:
         del operation["responses"]["422"]

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
     from hitl.people import Directory
 
-#: The conversation of calls over the Unix socket, and of calls by a token that is bound to no conversation.
+#: The origin of calls over the Unix socket, and of calls by a token that isn't bound to a conversation.
 LOCAL, REMOTE = "local", "http"
-#: The key of `scope["state"]` under which our listeners put the `Peer`. No header can set it.
+#: The key of `scope["state"]` under which a listener puts the `Peer`. No header can set it.
 PEER = "sayso.peer"
-#: The key under which the guard puts the `Caller`.
+#: The key of `scope["state"]` under which the guard puts the `Caller`.
 CALLER = "sayso.caller"
-#: The key under which the listeners put a future that resolves when the peer hangs up.
+#: The key of `scope["state"]` under which a listener puts a future that resolves when the peer hangs up.
 GONE = "sayso.gone"
 
 
@@ -36,8 +36,8 @@ GONE = "sayso.gone"
 class Peer:
     """The peer of a connection, as the kernel describes it when the connection is made.
 
-    `key` is what its connections are counted under. `uid` is its user on the Unix socket, and None on TCP. `kept` says
-    that it is a command that this service runs.
+    `key` is the name under which the peer's connections are counted. `uid` is the peer's user id on the Unix socket,
+    and None on TCP. `kept` says that the peer is a command that this service runs.
     """
 
     key: str
@@ -51,27 +51,27 @@ class Caller:
 
     identity: str
     principal: str
-    #: The person for whom the caller asks.
+    #: The person for whom the caller asks. A token names its owner; any other caller asks for themselves.
     owner: str
     scopes: frozenset[Scope]
-    #: `socket` or `http`, as records and settings name the way in.
+    #: The API surface of the request: `socket` for the Unix socket, `http` for TCP.
     surface: str
     credential: Credential | None = None
 
     @property
     def name(self) -> str:
-        """Return the default name of an agent: the name of its token, or ''."""
+        """Return the agent's name for calls that name no agent: the name of the token, or ''."""
         return self.credential.name if self.credential else ""
 
     @property
     def conversation(self) -> str:
-        """Return the origin of calls that name no origin."""
+        """Return the origin for calls that name no origin."""
         if self.credential is None:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
 
     def origin(self, named: str | None, people: Directory) -> str:
-        """Return the origin of a call. Raises NotApprover for a conversation that isn't bound to the caller."""
+        """Return the origin for a call that names one (or None). Raises NotApprover if the caller isn't bound to it."""
         if named is None or named == self.conversation:
             return self.conversation
         if self.credential is None or not self.credential.may_name(people.place(named)):
@@ -79,7 +79,10 @@ class Caller:
         return named
 
     def routes(self, named: list[str]) -> tuple[str, ...]:
-        """Return further routes of a card. Raises NotApprover for a place that isn't bound to the caller."""
+        """Return the further routes that a call names for its card.
+
+        Raises NotApprover if the caller isn't bound to one of them.
+        """
         bound = self.credential.routes if self.credential else ()
         for place in named:
             if place not in bound:
@@ -87,20 +90,20 @@ class Caller:
         return tuple(named)
 
     def check_behalf(self, named: str | None) -> None:
-        """Raise NotApprover if the caller doesn't ask for this person."""
+        """Raise NotApprover if `named` is a person for whom the caller may not ask."""
         if named is not None and named != self.owner:
             raise NotApprover(fact(Refusal.BEHALF, who=self.identity, person=named))
 
 
 class Bearers(Protocol):
-    """The bearer tokens that work now."""
+    """Looks up the bearer tokens that are valid now."""
 
     def find(self, token: str) -> Credential | None:
-        """Return the working credential of a token, or None."""
+        """Return the credential of a valid token, or None."""
 
 
 class Authenticator:
-    """Authenticates requests."""
+    """Finds out who sends a request, by the kernel's answer or by a bearer token."""
 
     def __init__(self, gate: Gate, bearers: Bearers) -> None:
         self._gate = gate
@@ -165,7 +168,7 @@ def _scoped(*scopes: Scope) -> Any:
     return Depends(allowed)
 
 
-#: Parameters of routes: any caller, or a caller with one of these scopes.
+#: Types for the parameters of routes: any authenticated caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
 Approver = Annotated[Caller, _scoped(Scope.APPROVER)]

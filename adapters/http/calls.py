@@ -19,22 +19,24 @@ from hitl.errors import CallDenied, SaysoError
 from hitl.records import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1", tags=["calls"])
-#: Seconds that `Prefer: queue` waits without `wait=`.
+#: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
 _QUEUE_S = 30
 
 
 def operations(request: Request) -> Operations:
-    """Return the use cases of the running service."""
+    """Return the operations of the running service, which carry out the requests."""
     found: Operations = request.app.state.operations
     return found
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """Return a future that resolves when the caller hangs up, or None under a server without our protocol class."""
+    """Return a future that resolves when the caller hangs up. Return None if the server doesn't use `Door`."""
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -67,15 +69,36 @@ async def ask(
     return _answered(ops, replace(submitted, call=call), lease)
 
 
+@router.post(
+    "/questions",
+    status_code=202,
+    summary="Ask a question",
+    responses={
+        **documented(models.CallAnswer, 404, 409, 413, 422, status=202, says="The question waits for a person."),
+        200: {"model": models.CallAnswer, "description": "The question is over: `output` is the answer, if any came."},
+    },
+)
+async def ask_human(
+    ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+) -> Response:
+    """Ask a question to the people who may decide in that conversation, and wait for their answer as for any call.
+
+    The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
+    """
+    submitted = await ops.ask_human(caller, body, key)
+    call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
+    return _answered(ops, replace(submitted, call=call), None)
+
+
 def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
     document = ops.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:
-        return _denied(document)
+        return denied(document)
     status = 202 if submitted.call.status is Status.PENDING else 200
     return answer(document, status, {"Location": f"/v1/calls/{submitted.call.ref}"})
 
 
-def _denied(document: dict[str, Any]) -> Response:
+def denied(document: Mapping[str, Any]) -> Response:
     """Return the policy's denial as a problem with the ref of the recorded call."""
     told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
     return problems.response(told)
@@ -153,7 +176,10 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionReques
 
 @router.post("/calls/{ref}/details", summary="Open the details", responses=documented(models.DecisionAnswer, 404, 500))
 async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Return the whole call to an approver, and record that they opened it. A cut card needs this before a yes."""
+    """Return the whole call to an approver, and record that they opened it.
+
+    If a card was cut, this must come before a yes.
+    """
     await may_decide(ops, caller, ref)
     return answer(await ops.details(caller, ref))
 

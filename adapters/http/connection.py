@@ -34,7 +34,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
-    """Return a refusal that is sent without asking the application. It ends the connection."""
+    """Return the bytes of a refusal that is sent without the application. It ends the connection."""
     phrase = HTTPStatus(status).phrase
     told = {"type": f"urn:sayso:error:{code}", "title": phrase, "status": status, "detail": detail, "code": code}
     body = json.dumps({**told, "ref": None, "errors": []}).encode()
@@ -65,7 +65,7 @@ class Limits:
     #: the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: The longest body. It has room for 1 MiB of arguments as canonical JSON, with any characters, if the client
+    #: The most bytes of a body. 1 MiB of arguments as canonical JSON fit, whatever their characters, if the client
     #: doesn't escape them.
     body_bytes: int = 2 * 1024 * 1024
     per_peer: int = 2_000
@@ -74,7 +74,7 @@ class Limits:
 
 
 class Door(HttpToolsProtocol):
-    """uvicorn's protocol with our limits. The peer goes into the scope's state, where no header can set it."""
+    """uvicorn's HTTP protocol with limits. It puts the `Peer` into the scope's state, where no header can set it."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Door(HttpToolsProtocol):
             self._arm(self._limits.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Notify the requests that wait for this peer that the connection has ended."""
+        """End the waits of requests whose peer has ended the connection."""
         self._leave()
         super().connection_lost(exc)
 
@@ -158,7 +158,7 @@ class Door(HttpToolsProtocol):
                 self._refuse(_LONG)
 
     def on_message_begin(self) -> None:
-        """Start the limits of a new request."""
+        """Start the time and size limits of a new request."""
         self._in_head = True
         if not self._refused:
             self._arm(self._limits.head_s)
@@ -167,7 +167,7 @@ class Door(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
-        if self._refused:  # a request behind the one that was refused, in the same bytes
+        if self._refused:  # This request came in the same bytes as the refused one, and after it.
             return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
@@ -189,7 +189,7 @@ class Door(HttpToolsProtocol):
         return _LARGE if lengths and int(lengths[0]) > self._limits.body_bytes else None
 
     def on_body(self, body: bytes) -> None:
-        """Count the bytes of the body."""
+        """Count the bytes of the body, and refuse the request if they exceed the limit."""
         self._body += len(body)
         if self._body > self._limits.body_bytes:
             self._refuse(_LARGE)
@@ -212,18 +212,18 @@ class Door(HttpToolsProtocol):
     # -- peers that don't read -------------------------------------------------------------------------------------
 
     def pause_writing(self) -> None:
-        """Abort the connection if the peer reads nothing for too long."""
+        """Start the time limit for a peer that doesn't read its answer. At its end, the connection is aborted."""
         super().pause_writing()
         self._stuck = self.loop.call_later(self._limits.write_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Stop that time limit, because the peer reads again."""
+        """Stop the time limit for a peer that doesn't read, because the peer reads again."""
         super().resume_writing()
         if self._stuck:
             self._stuck.cancel()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that aren't HTTP."""
+        """Refuse a request whose bytes aren't valid HTTP."""
         del msg
         self._refuse(_BAD)
 
@@ -257,12 +257,12 @@ class Door(HttpToolsProtocol):
 
 
 def nobodys(_uid: int, _pid: int) -> bool:
-    """Return False: this service runs no commands."""
+    """Return False, for a service that runs no commands."""
     return False
 
 
 def peer_of(transport: asyncio.BaseTransport, kept: Kept = nobodys) -> Peer:
-    """Return the peer of a connection: the user on a Unix socket, the address on TCP."""
+    """Return the peer of a connection: its user on a Unix socket, its address on TCP."""
     peer: socket.socket = transport.get_extra_info("socket")
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))

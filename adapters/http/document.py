@@ -67,7 +67,7 @@ def _parameters(parameters: Any) -> Iterator[str]:
 
 
 def _named(holder: Mapping[str, Any]) -> str:
-    """Return links to the types of a body, or its media types."""
+    """Return links to the types of a request or response body, or its media types if it has no type."""
     content = holder.get("content", {})
     names = [kind["schema"].get("$ref", "").rpartition("/")[2] or media for media, kind in content.items()]
     return ", ".join(f"[{name}](#{name.lower()})" if "/" not in name else f"`{name}`" for name in names)
@@ -89,7 +89,7 @@ def _types(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """Return a short text for a type."""
+    """Return a short description of a JSON type, for a table."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

@@ -1,4 +1,4 @@
-"""Calls, cards and tokens as the documents of the API. Their texts are made visible and masked here or before."""
+"""Makes the API's JSON documents for calls, cards and tokens. All texts in them are made visible and masked."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: The longest diff, and the longest texts that a diff is made of, in characters.
+#: The most characters of a diff, and of the two texts that are compared to make one.
 LONGEST_DIFF = 16_384
 #: Names that coding agents give to the two texts of an edit.
 _EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
 def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
-    """Return a call for a reader who may see it."""
+    """Return the document of a call, for a reader who may see the call."""
     return view(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
 
 
 def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
-    """Return a call for the caller who has just asked for it.
+    """Return the document of a call, for the caller who has just asked for it.
 
     `lease` is the claim that was taken in the same request.
     """
@@ -45,13 +45,15 @@ def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Le
 
 
 def card_view(call: Call, names: Names) -> dict[str, Any]:
-    """Return a card as data. Times in its texts are in UTC."""
+    """Return a card as a document. Times in its texts are in UTC."""
     shown = card(call, names, Way.BUTTONS)
-    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "output", "left_out")
+    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "asks", "output")
     lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
     return {
         **{name: getattr(shown, name) for name in same},
         **lines,
+        "choices": list(shown.choices),
+        "left_out": shown.left_out,
         "risk": shown.risk.value,
         "mark": digest_mark(call.digest),
         "parts": [{"kind": part.kind.value, "name": part.name, "text": part.text} for part in shown.parts],
@@ -115,7 +117,7 @@ def _compared(args: Mapping[str, Any], old: str, new: str) -> str | None:
 
 
 def _side(diff: str | None, sign: str) -> str | None:
-    """Return the lines of one side of a diff, with the lines that both sides have."""
+    """Return one side of a diff: the lines with this sign, and the lines that both sides have."""
     if diff is None:
         return None
     lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++", "@@", "\\"))]

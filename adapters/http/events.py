@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import secrets
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -31,17 +32,20 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
 
 router = APIRouter(prefix="/v1", tags=["events"])
-#: A stream sends a sign of life after this many silent seconds. Proxies commonly close a silent stream after 60.
+#: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
+#: after 60.
 _SILENCE_S = 15.0
 #: The number of lines of the record that are read at once.
 _LINES = 200
 #: One caller may have at most this many streams open at once.
 _MOST_STREAMS = 256
+#: A position in the record, which fits 64 bits.
+_CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The close codes of a WebSocket whose caller is refused, and at a stop (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: The events of a stream. Other lines of the record are about single replies and deliveries.
+#: The events that a stream sends. Other lines of the record are about single replies and deliveries.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -53,13 +57,13 @@ _TOLD = frozenset(
 
 
 class Lines(Protocol):
-    """The record, in the order in which it was written."""
+    """Access to the lines of the record, in the order in which they were written."""
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a place of the record, oldest first, each with its place."""
+        """Return the lines after a position in the record, oldest first, each with its position."""
 
     async def last_line(self) -> int:
-        """Return the place of the newest line, or 0 for an empty record."""
+        """Return the position of the newest line, or 0 for an empty record."""
 
 
 class Feed:
@@ -74,12 +78,12 @@ class Feed:
         self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
 
     def changed(self, call: Call) -> None:
-        """Wake every stream."""
+        """Wake every stream, because a call has changed."""
         del call
         self.wake()
 
     def wake(self) -> None:
-        """Let every stream read the record."""
+        """Let every stream look for new lines in the record."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
         self._woken = None
@@ -91,7 +95,10 @@ class Feed:
         return ticket
 
     def spend(self, ticket: str) -> Caller | None:
-        """Return the owner of a ticket and spend it. Returns None if it is unknown, spent or too old."""
+        """Return the caller whose ticket this is, and make the ticket invalid.
+
+        Return None if it is unknown, used or too old.
+        """
         caller: Caller | None = self._tickets.pop(ticket, None)
         return caller
 
@@ -110,15 +117,21 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Return the place after which a stream begins. Raises InvalidConfirmation for an invalid cursor."""
+        """Return the position in the record after which a stream begins.
+
+        Raises InvalidConfirmation for an invalid cursor.
+        """
         if cursor is None:
             return await self._lines.last_line()
-        if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:  # noqa: PLR2004 - fits 64 bits
+        if not re.fullmatch(_CURSOR, cursor):
             raise InvalidConfirmation("Last-Event-ID is no cursor of this stream. Leave it out to begin now.")
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the events after a place, and None after a silence, until the service stops."""
+        """Yield the events after a position in the record, until the service stops.
+
+        None means that nothing happened for a while.
+        """
         while not self.stopping.is_set():
             woken = self._wake_up()
             lines = await self._lines.lines_after(place, _LINES)
@@ -139,7 +152,7 @@ class Feed:
         return bool(done)
 
     async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the record, or None if the caller gets none for it."""
+        """Return the event for a line of the record, or None if this caller isn't sent this line."""
         if line.event not in _TOLD or not line.ref:
             return None
         call = await self._gate.store.get(line.ref)
@@ -175,8 +188,10 @@ def _feed(request: Request | WebSocket) -> Feed:
 async def follow(
     request: Request,
     caller: Anyone,
-    last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=32)] = None,
-    cursor: Annotated[str | None, Query(max_length=32, description="As Last-Event-ID, for clients without it.")] = None,
+    last: Annotated[str | None, Header(alias="Last-Event-ID", pattern=_CURSOR)] = None,
+    cursor: Annotated[
+        str | None, Query(pattern=_CURSOR, description="As Last-Event-ID, for clients without it.")
+    ] = None,
 ) -> Response:
     """Follow the events of the calls that the caller may see, from now on or from a cursor on."""
     feed = _feed(request)

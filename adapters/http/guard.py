@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from adapters.http.callers import Authenticator
 
-#: Names of a listener on the loopback. Any other name may come from a foreign page by DNS rebinding.
+#: Names of a listener on the loopback. A request with any other name may come from a foreign web page by DNS rebinding.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
@@ -29,8 +29,8 @@ _SAME = frozenset({"same-origin", "none"})
 class Guard:
     """Middleware that checks Host, Origin and Sec-Fetch-Site, then authenticates, before any byte of the body is read.
 
-    `exempt` paths have secrets of their own, or need none. Forwarding headers are never read, so they can't be
-    believed.
+    Requests to `exempt` paths aren't authenticated here: these paths check their own secret or need none. Headers of
+    proxies, such as X-Forwarded-For, are never read.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Guard:
 
 
 def _host(named: str) -> str | None:
-    """Return the name in a Host header, in lower case without its port, or None if it isn't a host."""
+    """Return the name in a Host header, in lower case and without its port. Return None if the header is malformed."""
     try:
         parts = urlsplit(f"//{named}")
         _ = parts.port

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Protocol
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from adapters.http import models
-from adapters.http.callers import Anyone
-from adapters.http.calls import Gone, Ops, may_decide
-from adapters.http.responses import Ref, Wait, answer, documented
-from hitl.call import Decision, Status
+from adapters.http.callers import Anyone, Asker, Caller
+from adapters.http.calls import Gone, Ops, denied, may_decide
+from adapters.http.models import LONGEST_WAIT_S
+from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait
+from hitl.call import Decision, Runs, Status
 from hitl.cards.card import error_text, outcome_for_agent
 from hitl.cards.redaction import mask, mask_value
+from hitl.cards.wording import say
 from hitl.errors import CallUnknown
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.types import Receive, Scope, Send
+
+    from adapters.http.operations import Operations
     from hitl.call import Call
 
-router = APIRouter(prefix="/hitl", tags=["harombe"])
-#: The design has four decisions. Every other decision that lets nothing run is a denial in its words.
+router = APIRouter(tags=["harombe"])
+#: The path of tool calls. MCP clients have the same path.
+MCP = "/mcp"
+_EVENTS = "text/event-stream"
+#: The tool group of calls of tools that their callers run themselves.
+_OWN_TOOLS = "mcp"
+#: The decisions in the words of the harombe design, which has only four. Any other decision that lets nothing run is
+#: called a denial.
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -34,7 +49,7 @@ _VERBS = {"approve": "approve", "approved": "approve"}
 
 
 def approval(call: Call) -> dict[str, Any]:
-    """Return a call in the words of the design."""
+    """Return a call with the field names and words of the harombe design."""
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
     let_run = decision == "approved"
@@ -54,14 +69,94 @@ def approval(call: Call) -> dict[str, Any]:
     }
 
 
-@router.get("/pending", summary="List pending approvals", responses=documented(models.HarombePending))
+class Gateway(Protocol):
+    """The functions of the MCP gateway that this API uses."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request of an MCP client."""
+
+    async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool as the caller of a request, and don't wait for it.
+
+        Return None if no server offers the tool. Raises the errors of `Gate.submit`.
+        """
+
+
+class StreamingRoute(Route):
+    """The route for MCP clients. Their protocol requires that they accept an event stream with every POST."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match no POST that doesn't accept an event stream, because such a request belongs to the harombe design."""
+        if scope["type"] == "http" and scope["method"] == "POST" and not _accepts_events(Headers(scope=scope)):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+def _accepts_events(headers: Headers) -> bool:
+    """Return whether the Accept header names event streams.
+
+    `*/*` doesn't count, because clients that have no preference send it by default.
+    """
+    ranges = ",".join(headers.getlist("accept")).lower().split(",")
+    return any(one.partition(";")[0].strip() == _EVENTS for one in ranges)
+
+
+@router.post(
+    MCP,
+    status_code=202,
+    summary="Call a tool",
+    responses={
+        **documented(
+            models.HarombeResult, 404, 409, 413, 422, status=202, says="The call waits for a person, or runs."
+        ),
+        200: {"model": models.HarombeResult, "description": "The call is over, or its wait brought the decision."},
+    },
+)
+async def call_tool(
+    request: Request,
+    ops: Ops,
+    caller: Asker,
+    body: models.HarombeToolCall,
+    ended: Gone,
+    key: Key = None,
+    prefer: Prefer = None,
+) -> Response:
+    """Ask for a call of a tool behind the MCP gateway, which the service runs once it is approved.
+
+    Without a gateway, the caller runs the tool itself: it claims the call at `/v1/calls/{approval_id}/claim`.
+    A request whose Accept names `text/event-stream` speaks MCP with the gateway instead.
+    """
+    if _accepts_events(request.headers):
+        raise HTTPException(HTTPStatus.NOT_FOUND, say("api.no_gateway"))
+    call = await _asked(request, ops, caller, body.params, key)
+    call = await ops.wait(caller, call, preferred_wait(prefer), "decided", ended)
+    if call.status is Status.DENIED:
+        return denied(approval(call) | {"ref": call.ref})
+    if call.runs is Runs.SERVICE and call.status is not Status.PENDING:
+        call = await ops.wait(caller, call, LONGEST_WAIT_S, "ended", ended)
+    under_way = call.status in {Status.PENDING, Status.RUNNING}
+    return answer(_result(call), 202 if under_way else 200, {"Location": f"/hitl/result/{call.ref}"})
+
+
+async def _asked(request: Request, ops: Operations, caller: Caller, tool: models.HarombeTool, key: str | None) -> Call:
+    gateway: Gateway | None = getattr(request.app.state, "gateway", None)
+    if gateway is None:
+        own = models.CallRequest(tools=_OWN_TOOLS, tool=tool.name, args=tool.arguments)
+        return (await ops.ask(caller, own, key))[0].call
+    call = await gateway.ask(request.scope, tool.name, tool.arguments, key)
+    if call is None:
+        raise CallUnknown(say("mcp.unlisted"))
+    return call
+
+
+@router.get("/hitl/pending", summary="List pending approvals", responses=documented(models.HarombePending))
 async def list_pending(ops: Ops, caller: Anyone) -> Response:
     """List the pending calls that the caller may see, oldest first."""
     found = [approval(call) for call in await ops.pending_calls(caller)]
     return answer({"pending": found, "count": len(found)})
 
 
-@router.get("/pending/{ref}", summary="Read a pending approval", responses=documented(models.HarombeApproval, 404))
+@router.get("/hitl/pending/{ref}", summary="Read a pending approval", responses=documented(models.HarombeApproval, 404))
 async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     """Read a call while it is pending. A decided call is found under `/hitl/result`."""
     call = await ops.read(caller, ref)
@@ -71,7 +166,7 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
 
 
 @router.post(
-    "/decide/{ref}",
+    "/hitl/decide/{ref}",
     summary="Decide an approval",
     responses=documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
 )
@@ -84,10 +179,14 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
     return answer(approval(await ops.read(caller, ref)))
 
 
-@router.get("/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))
+@router.get("/hitl/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))
 async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wait = 0) -> Response:
     """Read the state or the end of a call, with its tool's output. `wait` waits for the decision."""
     call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
+    return answer(_result(call))
+
+
+def _result(call: Call) -> dict[str, Any]:
     error = error_text(call)
     beside = {"result": mask(call.output) if call.output else None, "error": mask(error) if error else None}
-    return answer(approval(call) | beside)
+    return approval(call) | beside

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-#: The longest message that a WebSocket accepts. Messages of callers are ignored.
+#: The longest message that a WebSocket accepts, in bytes. The content of callers' messages is ignored.
 _LONGEST_MESSAGE = 4096
 #: A stop waits this many seconds for running requests. Telegram repeats a request that gets no answer.
 _STOP_WITHIN_S = 3
@@ -32,7 +32,9 @@ _RESERVED = 256
 
 
 class Server(uvicorn.Server):
-    """uvicorn in our event loop. It leaves signals to us, so that a stop can finish running work.
+    """uvicorn in this process's event loop.
+
+    It doesn't handle signals, so that the service can finish running work at a stop.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
     answered. `kept` recognises the commands that this service runs.
@@ -60,7 +62,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # `Door` has its own time limits.
+                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` has its own time limits.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )
@@ -86,7 +88,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Do nothing: the service handles the signals itself."""
         yield
 
     @property
@@ -142,7 +144,7 @@ def _prepare_folder(folder: Path) -> None:
 
 
 def _refuse_second(path: Path) -> None:
-    """Raise Unavailable if something listens there."""
+    """Raise Unavailable if another service listens on this socket."""
     probe = socket.socket(socket.AF_UNIX)
     try:
         probe.connect(str(path))
@@ -154,7 +156,7 @@ def _refuse_second(path: Path) -> None:
 
 
 def _most_connections() -> int:
-    """Raise this process's limit of file descriptors. Return how many connections they allow."""
+    """Raise this process's limit of file descriptors. Return how many connections fit under the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 16_384 if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:

@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document: answers, and requests, whose unknown fields are refused."""
+"""The types in the OpenAPI document: answers and requests. A request with an unknown field is refused."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 
 from hitl.call import Action, Result, Risk, State, Status
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
+from hitl.question import FEWEST_OPTIONS, LONGEST, LONGEST_OPTION, MOST_OPTIONS
 
 #: Names of tools, agents and places. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
@@ -25,10 +26,15 @@ LONGEST_WAIT_S = 60
 
 
 def _only_text(value: object) -> object:
-    """Refuse a time that isn't text: a number could mean seconds or milliseconds."""
+    """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
         raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
     return value
+
+
+def _whole(value: object) -> object:
+    """Read 30.0 as 30: JSON Schema calls any number without a fraction an integer, and so does the document."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Request(BaseModel):
@@ -63,7 +69,10 @@ class CallRequest(_Request):
 
     tools: Name = Field(description="The group that the tool belongs to.")
     tool: Name
-    args: dict[str, JsonValue] = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
+    args: dict[str, JsonValue] = Field(
+        default={},
+        description="What the tool gets. These values are shown and bound. Send integers beyond 2^53 as text.",
+    )
     cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
     agent: Annotated[str, Field(max_length=256)] = Field(
         default="", description="What the agent calls itself. By default the name of the token."
@@ -81,12 +90,51 @@ class CallRequest(_Request):
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
     ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
-    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
-        default=None, description="How long to wait for people, at most as long as the policy says."
-    )
+    timeout_s: (
+        Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
     secret_hash: SecretHash | None = Field(
         default=None, description="Claim the call in the same request if the policy allows it."
+    )
+
+
+class QuestionRequest(_Request):
+    """A question to the people who may decide in the conversation."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"question": "Which stage?", "options": ["staging", "production"]}]},
+    )
+
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
+        description="What is asked. Never ask for a password, key or other secret."
+    )
+    options: (
+        Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=LONGEST_OPTION)]],
+            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS),
+        ]
+        | None
+    ) = Field(default=None, description="The answers to choose from. Without options any words are an answer.")
+    agent: Annotated[str, Field(max_length=256)] = Field(
+        default="", description="What the agent calls itself. By default the name of the token."
+    )
+    session: Annotated[str, Field(max_length=256)] = ""
+    origin: Name | None = Field(
+        default=None,
+        description="The conversation that asks. It must be bound to the token, or be a thread of one that is.",
+    )
+    routes: list[Name] = Field(
+        default=[], max_length=20, description="Further places for the card. Each must be bound to the token."
+    )
+    on_behalf_of: Name | None = Field(
+        default=None, description="The person for whom the agent asks. It must be the owner of the token."
+    )
+    note: Text = Field(default="", description="The agent's own words, shown as such.")
+    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
+        default=None, description="How long to wait for people, at most as long as the policy says."
     )
 
 
@@ -109,7 +157,7 @@ class BatchRequest(_Request):
 
 
 class DecisionRequest(_Request):
-    """An approver's answer."""
+    """An approver's decision on a call."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"decision": "reject", "reason": "Not today."}]}
@@ -141,7 +189,7 @@ class FinishRequest(_Request):
 
     secret: Annotated[str, Field(min_length=1, max_length=1024)]
     result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
-    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31), BeforeValidator(_whole)] | None = None
     output: Annotated[str, Field(max_length=65_536)] = ""
     error: Text | None = None
 
@@ -163,7 +211,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """A person's words."""
+    """The words of a person, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -204,6 +252,34 @@ class LineRequest(_Request):
     say: Annotated[str, Field(max_length=65_536)]
 
 
+class HarombeTool(_Request):
+    """A tool and its arguments, in the form of MCP's `tools/call`."""
+
+    name: Name
+    arguments: dict[str, JsonValue] = Field(
+        default={}, description="What the tool gets. These bytes are shown and bound."
+    )
+
+
+class HarombeToolCall(_Request):
+    """A JSON-RPC request that calls a tool."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {"method": "tools/call", "params": {"name": "send_email", "arguments": {"to": "ada@example.org"}}}
+            ]
+        },
+    )
+
+    method: Literal["tools/call"]
+    params: HarombeTool
+    jsonrpc: Literal["2.0"] = "2.0"
+    id: Annotated[int, Field(strict=True)] | Annotated[str, Field(max_length=256)] | None = None
+
+
 class HarombeDecision(_Request):
     """A decision in the words of the harombe design."""
 
@@ -241,6 +317,8 @@ class CardView(_Answer):
     approvers: str
     how: str
     push: str = Field(description="One line for lock screens.")
+    asks: bool = Field(description="Whether it is a question: the reason of an approval is the answer.")
+    choices: list[str] = Field(description="The answers that a question offers. Without any, words answer it.")
     outcome: str = Field(description="How it ended; empty while it is pending.")
     output: str
     left_out: int = Field(description="How many characters aren't shown.")
@@ -298,6 +376,8 @@ class CallView(_Answer):
     output: str | None
     error: str | None
     previous: str | None
+    archived: bool = Field(description="Whether retention archived the call.")
+    args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
 
 
 class ClaimAnswer(_Answer):
@@ -398,7 +478,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One reading of a text."""
+    """One way in which a person's text was understood."""
 
     verdict: str
     reason: str | None
@@ -506,7 +586,7 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The line is queued."""
+    """The answer when a line of a conversation was queued."""
 
     heard: bool
 

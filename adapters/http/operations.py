@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
 from adapters.http.callers import LOCAL
+from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
@@ -19,6 +20,8 @@ from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
 from hitl.proof.canonical import check_text
 from hitl.proof.integrity import flaws_of
+from hitl.question import GROUP, TOOL
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,11 +29,11 @@ if TYPE_CHECKING:
     from adapters.http.callers import Caller
     from adapters.http.models import (
         BatchItem,
-        CallRequest,
         ClaimRequest,
         DecisionRequest,
         EvaluateRequest,
         FinishRequest,
+        QuestionRequest,
     )
     from adapters.http.waits import Waits
     from hitl.gate import Gate
@@ -40,7 +43,8 @@ if TYPE_CHECKING:
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 
-#: One page reads at most this many calls, so that a caller with few calls among many can't keep the store busy.
+#: One request for a page reads at most this many calls. Otherwise a caller who may see few of many calls could keep the
+#: store busy.
 _MOST_SCANNED = 1_000
 
 
@@ -50,16 +54,18 @@ class Desk(Protocol):
     gate: Gate
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call."""
+        """Record a call, and ask people if the policy says so."""
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Decide a call."""
+        """Pass a reply to the gate, which may decide a call. Return the answers for the person."""
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided. Return the call."""
+        """Wait until people have decided, at most `limit_s` seconds. Return the call."""
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided and, after a rejection, given a reason if one is still possible.
+        """Wait until people have decided.
+
+        After a rejection, also wait for its reason, as long as one can still be given.
 
         Return the call.
         """
@@ -69,7 +75,7 @@ class Desk(Protocol):
 
 
 class Operations:
-    """The use cases, each for an authenticated caller."""
+    """Carries out the API's requests, each for an authenticated caller."""
 
     def __init__(self, desk: Desk, waits: Waits, troubles: Troubles) -> None:
         self._desk = desk
@@ -121,6 +127,14 @@ class Operations:
             routes=caller.routes(request.routes),
         )
 
+    async def ask_human(self, caller: Caller, request: QuestionRequest, key: str | None) -> Submitted:
+        """Record a question to people. Raises the errors of `Gate.submit`."""
+        args: dict[str, Any] = {"question": request.question}
+        if request.options is not None:
+            args["options"] = request.options
+        asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
+        return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
+
     async def test(self, caller: Caller, timeout_s: int) -> list[tuple[str, str, Submitted | SaysoError]]:
         """Ask each approver of each conversation for an answer that lets nothing run.
 
@@ -155,7 +169,7 @@ class Operations:
             return await self._desk.submit(ask)
         in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
         submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # When its time in line is over, the request gets the gate's own answer.
+        # After the time in line, the request is made once more without waiting, so that it gets the gate's own answer.
         return submitted or await self._desk.submit(ask)
 
     async def ask_all(
@@ -173,7 +187,7 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call after the event that `until` names, or when the limit is reached."""
+        """Return the call when the event that `until` names has happened, or after `limit_s` seconds."""
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
@@ -238,14 +252,17 @@ class Operations:
     # -- deciding -------------------------------------------------------------------------------------------------
 
     async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
-        """Return the error for a credential that isn't an approver's. The gate records an agent's attempt."""
+        """Return the error for a caller whose credential can't decide.
+
+        The gate records the attempt of an agent's token.
+        """
         with contextlib.suppress(CallUnknown):
             if Scope.AGENT in caller.scopes:
                 await self._replied(caller, await self.read(caller, target), Verb.REJECT)
         return NotApprover(fact(Refusal.SCOPE, who=caller.identity))
 
     async def decide(self, caller: Caller, target: str, request: DecisionRequest) -> dict[str, Any]:
-        """Answer for a call. Raises the guard's refusals."""
+        """Pass a decision to the gate. Raises an error if the gate refuses it."""
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
@@ -326,6 +343,12 @@ class Operations:
 
 
 _NOTHING: Submitted | None = None
+
+
+def _beside(request: QuestionRequest) -> dict[str, Any]:
+    """Return the fields of a question that any request for a call also has."""
+    named = ("agent", "session", "origin", "routes", "on_behalf_of", "note", "timeout_s")
+    return {name: getattr(request, name) for name in named}
 
 
 def _owner(caller: Caller) -> str:

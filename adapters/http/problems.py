@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
-#: Seconds for Retry-After, if the error names none.
+#: Seconds for the header Retry-After by status, if the error itself names no time.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods of a path. The framework itself names only those of its first route."""
+    """Return the methods that a path allows. The framework itself names only those of the path's first route."""
     paths = request.app.openapi()["paths"].items()
     found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
     return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]

@@ -22,18 +22,21 @@ MOST = 32
 
 
 class Queues:
-    """One line for each requester, served in order. It observes the gate, because an ended call makes room."""
+    """Keeps one waiting line for each requester, in order.
+
+    An ended call makes room, so this observes the gate's changes.
+    """
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[asyncio.Event]] = {}
 
     def changed(self, call: Call) -> None:
-        """Let the first request in line try again if the call is no longer pending."""
+        """If the call is no longer pending, let the first request in its requester's line try again."""
         if call.status is not Status.PENDING:
             self._wake(call.requester)
 
     async def in_turn(self, requester: str, submit: Callable[[], Awaitable[Submitted]]) -> Submitted:
-        """Submit when the earlier requests in line have been served and there is room.
+        """Call `submit` when all earlier requests in line have been served and there is room.
 
         Raises TooManyPending if the line is full.
         """

@@ -1,4 +1,4 @@
-"""Builds answers, and declares them for the OpenAPI document. Tests compare the two."""
+"""Builds the API's answers, and declares them for the OpenAPI document. Tests compare answers and declarations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Prefer = Annotated[
         examples=["wait=5"],
     ),
 ]
-#: Problems that every route may answer with.
+#: The error statuses that any route may answer with, each with its description.
 _ALWAYS = {
     400: "The request can't be used as it is.",
     401: "No working bearer token came with the request.",
@@ -58,7 +58,7 @@ _QUEUE = re.compile(r"(?:^|[,;\s])queue(?:$|[,;\s])")
 
 
 def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str = "Done.") -> dict[int | str, Any]:
-    """Return the `responses` of a route: its document, and its problems besides those that every route has."""
+    """Return the `responses` of a route for FastAPI: the type of its answer, and the statuses of its errors."""
     problems = _ALWAYS | {code: _SOMETIMES[code] for code in codes}
     schema = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
     refused: dict[int | str, Any] = {
@@ -73,7 +73,10 @@ def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str,
 
 
 def preferred_wait(prefer: str | None) -> float:
-    """Return the wait that a request prefers, in seconds (RFC 7240). Raises InvalidConfirmation if it is too long."""
+    """Return the seconds that a request wants to wait, from its Prefer header (RFC 7240).
+
+    Raises InvalidConfirmation if too long.
+    """
     found = _WAIT.search(prefer or "")
     seconds = int(found[1]) if found else 0
     if seconds > LONGEST_WAIT_S:
@@ -82,5 +85,5 @@ def preferred_wait(prefer: str | None) -> float:
 
 
 def prefers_queue(prefer: str | None) -> bool:
-    """Return whether a request prefers to queue until there is room."""
+    """Return whether the Prefer header of a request asks to wait in line until there is room."""
     return _QUEUE.search(prefer or "") is not None

@@ -1,4 +1,4 @@
-"""The API besides calls: identity, policy verdicts, reply readings, tokens, and the service's agent."""
+"""The routes of the API that aren't about calls: identity, verdicts, readings, tokens, and the service's agent."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _reading(reading: Any) -> dict[str, Any]:
 
 
 def _operated(request: Request, caller: Caller) -> Tokens:
-    """Return the tokens to an operator on the Unix socket. No bearer token may reload, or manage tokens.
+    """Return the store of tokens if the caller is an operator on the Unix socket: no bearer token may manage tokens.
 
     Raises NotApprover for anybody else.
     """
@@ -155,13 +155,13 @@ async def revoke_token(
 
 
 class Attached(Protocol):
-    """A conversation that a caller has open."""
+    """One open conversation of a caller with the service's agent."""
 
     async def hear(self, line: str) -> None:
         """Handle one line from the caller."""
 
     def leave(self) -> None:
-        """End the conversation, because the caller has left."""
+        """End the conversation, because the caller has disconnected."""
 
 
 class Chats:
@@ -176,7 +176,10 @@ class Chats:
         self._open: dict[str, tuple[str, asyncio.Queue[str]]] = {}
 
     def say(self, identity: str, name: str, line: str) -> None:
-        """Queue a line. Raises CallUnknown if the caller has no such conversation, InvalidConfirmation if too full."""
+        """Queue a line.
+
+        Raises CallUnknown if the caller has no such conversation, InvalidConfirmation if its queue is full.
+        """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:
             raise CallUnknown("There is no such conversation. Open one with POST /v1/chat.")

@@ -1,4 +1,4 @@
-"""The two surfaces of the API: the Unix socket, which proves user ids of this machine, and HTTP with tokens."""
+"""Declares the API's two surfaces: the Unix socket, whose callers the kernel names, and HTTP with bearer tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bearer tokens of an installation. Operators make, list and revoke them; requests are looked up in them."""
+"""The bearer tokens of an installation. Operators make, list and revoke them; the guard looks up each request's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.ports import Credentials
 
 _log = logging.getLogger(__name__)
-#: The time of the last use is stored at most this often.
+#: The shortest time between two updates of a token's stored time of last use.
 _USED_EVERY = timedelta(minutes=1)
 
 
@@ -36,12 +36,15 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens, and tell the directory who the owner of each agent's token is."""
+        """Read the tokens from the store, and set the owner of each agent's token in the directory of people."""
         self._by_hash = {found.hash: found for found in await self._store.credentials()}
         self._gate.people = replace(self._gate.people, owners=self._owners())
 
     def find(self, token: str) -> Credential | None:
-        """Return the working credential of a token, or None. The look-up is by hash, so its time reveals nothing."""
+        """Return the credential of a valid token, or None.
+
+        The token is looked up by its hash, so timing reveals nothing.
+        """
         found = self._by_hash.get(bearer_hash(token))
         now = self._gate.clock.now()
         if found is None or not found.works(now):
@@ -50,7 +53,7 @@ class Tokens:
         return found
 
     def all(self) -> list[Credential]:
-        """Return all tokens by name."""
+        """Return all tokens, sorted by name."""
         return sorted(self._by_hash.values(), key=lambda found: found.name)
 
     def check_operator(self, caller: Caller) -> None:
@@ -102,7 +105,7 @@ class Tokens:
         return found
 
     def _owners(self) -> Mapping[str, str]:
-        """Return the owner of each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
+        """Return the owner of each agent's token. A revoked token is included, because its calls stay the owner's."""
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _use(self, credential: Credential, now: datetime) -> None:

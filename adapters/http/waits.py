@@ -1,4 +1,7 @@
-"""Requests that wait. Each ends with its event, at its time limit, or when its caller or the service stops."""
+"""Lets a request wait for an event.
+
+The wait ends with the event, at a time limit, or when the caller or the service stops.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Waits:
         self.stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """End every wait now, and every later wait at once."""
+        """End all waits now. From then on, every new wait ends at once."""
         self.stopping.set()
         for clock in self._clocks:
             _end(clock)
@@ -36,7 +39,7 @@ class Waits:
     async def until(
         self, event: Awaitable[T], otherwise: T, limit_s: float, who: str, gone: asyncio.Future[None] | None
     ) -> T:
-        """Return the result of `event`, or `otherwise` if there is none within the limit (in seconds).
+        """Return the result of `event`, or `otherwise` if it doesn't happen within `limit_s` seconds.
 
         `gone` resolves when the caller hangs up. Raises TooManyPending if too many requests of `who` wait already.
         """
@@ -65,7 +68,7 @@ class Waits:
 
     @contextlib.contextmanager
     def _ended_with(self, clock: asyncio.Timeout, gone: asyncio.Future[None] | None) -> Iterator[None]:
-        """End the wait early when the service stops or the connection ends."""
+        """End the wait early when the service stops or `gone` resolves."""
 
         def end(_: object) -> None:
             _end(clock)

@@ -1,1 +1,1 @@
-"""MCP on both sides of the gate: servers whose tools this service runs, and the server that clients connect to."""
+"""MCP on both sides of the gate: the servers whose tools this service runs, and the gateway that clients connect to."""

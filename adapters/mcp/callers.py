@@ -1,4 +1,4 @@
-"""The callers of the gateway, and the claims of their clients about themselves."""
+"""The caller of the gateway, which the transport proves, and the unproved claims of its client about itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-#: The agent's name on cards if its client isn't known. An unknown name is the client's own text, so it isn't used.
+#: The agent's name on cards if the client isn't one of `_AGENTS`. An unknown client's own name is never shown.
 _AGENT: Final = "mcp"
 _AGENTS = {
     "claude-code": "claude-code",
@@ -21,7 +21,8 @@ _AGENTS = {
     "cursor-vscode": "cursor",
     "Visual Studio Code": "vscode",
 }
-#: Fields in which clients put the id of a request's tool use: Claude Code's, Codex's, and one for anybody.
+#: Fields in which clients put the id of a request's tool use: those of Claude Code and Codex, and one that any client
+#: may use.
 _USES = ("claudecode/toolUseId", "callId", "sayso/toolUseId")
 _SESSIONS = ("sessionId", "threadId", "sayso/session")
 _LONGEST_ID = 200
@@ -49,7 +50,7 @@ class Client:
 
     @property
     def agent(self) -> str:
-        """The agent's name on cards."""
+        """The agent's name on cards. The client's own name decides it, if it is known."""
         return _AGENTS.get(self.name, _AGENT)
 
     def key(self, caller: Caller) -> str | None:
@@ -72,12 +73,12 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
 
 
 def session_of(caller: Caller, client: Client) -> str:
-    """Return the session of a call: the credential and, after it, the client's own session."""
+    """Return the session name of a call: an id of the caller's credential, and after it the client's own session id."""
     return f"{caller.token}/{client.session}" if client.session else caller.token
 
 
 def is_of(session: str, caller: Caller) -> bool:
-    """Return whether a call of that session was asked for with the caller's credential."""
+    """Return whether the call with this session name was asked for with the caller's credential."""
     return session == caller.token or session.startswith(f"{caller.token}/")
 
 
@@ -86,6 +87,6 @@ def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
 
 
 def _id(meta: Mapping[str, Any], key: str) -> str:
-    """Return a text of the request's `_meta` as an id, or '' if it is missing or too long."""
+    """Return a field of the request's `_meta` as an id, or '' if it is missing, too long or no text."""
     value = meta.get(key)
     return value if isinstance(value, str) and len(value) <= _LONGEST_ID else ""

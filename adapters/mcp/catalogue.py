@@ -1,4 +1,4 @@
-"""The lists of all servers together: tools and prompts under unique names, and the owner of each resource."""
+"""The tools, prompts and resources of all servers together: a unique name for each, and the server that offers it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from adapters.mcp.definitions import shown_names
 from adapters.mcp.upstream import UpstreamDown
 from hitl.cards.wording import say
+from hitl.question import SCHEMA, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-STATUS, WITHDRAW = "sayso_status", "sayso_withdraw"
+STATUS, WITHDRAW, ASK = "sayso_status", "sayso_withdraw", TOOL
 _REF: Final = {"ref": {"type": "string", "description": "The six characters that name the request."}}
 _OWN_SCHEMA: Final[dict[str, Any]] = {"type": "object", "properties": _REF, "required": ["ref"]}
 
@@ -34,11 +35,12 @@ def own_tools() -> list[t.Tool]:
     return [
         t.Tool(name=STATUS, description=say("mcp.tool.status"), input_schema=_OWN_SCHEMA, annotations=reading),
         t.Tool(name=WITHDRAW, description=say("mcp.tool.withdraw"), input_schema=_OWN_SCHEMA, annotations=ending),
+        t.Tool(name=ASK, description=say("question.tool"), input_schema=dict(SCHEMA), annotations=reading),
     ]
 
 
 class Catalogue:
-    """The lists of all servers. A server that is down keeps its tools in the list, so its names stay taken."""
+    """The lists of all servers. The tools of a server that is down stay in the list, so that their names stay taken."""
 
     def __init__(self, servers: Servers) -> None:
         self._servers = servers
@@ -50,15 +52,15 @@ class Catalogue:
         found = []
         for shown, (server, name) in self._tool_names().items():
             tool = self._servers.upstreams[server].tools[name].tool
-            # Clients raise if a tool with an output schema answers without structured content, as the answer "pending"
-            # does.
+            # The answer "pending" has no structured content. Clients raise on this if the tool has an output schema, so
+            # none is listed.
             found.append(tool.model_copy(update={"name": shown, "output_schema": None}))
         return found + own_tools()
 
     async def tool(self, shown: str) -> tuple[str, str] | None:
-        """Return a tool's server and its name there.
+        """Return the server of a tool, and the tool's name at that server, or None.
 
-        `shown` is its name for clients; an unknown tool is looked up again.
+        `shown` is the tool's name for clients. If it is unknown, the tools are listed again first.
         """
         if shown not in self._tool_names():
             await self._all("fresh")
@@ -72,7 +74,10 @@ class Catalogue:
         return [named[which].model_copy(update={"name": shown}) for shown, which in self._prompts.items()]
 
     async def prompt(self, shown: str) -> tuple[str, str] | None:
-        """Return a prompt's server and its name there. `shown` is its name for clients."""
+        """Return the server of a prompt, and the prompt's name at that server, or None.
+
+        `shown` is its name for clients.
+        """
         if shown not in self._prompts:
             await self.prompts()
         return self._prompts.get(shown)
@@ -98,14 +103,14 @@ class Catalogue:
         return owners[0] if len(owners) == 1 else None
 
     async def template_owner(self, template: str) -> str | None:
-        """Return the one server that offers a resource template."""
+        """Return the one server that offers a resource template, or None if no server or several offer it."""
         listed = await self._templates()
         owners = [server for server, found in listed.items() if any(each.uri_template == template for each in found)]
         return owners[0] if len(owners) == 1 else None
 
     def _tool_names(self) -> Mapping[str, tuple[str, str]]:
         listed = {name: upstream.tools for name, upstream in self._servers.upstreams.items()}
-        return shown_names(listed, (STATUS, WITHDRAW))
+        return shown_names(listed, (STATUS, WITHDRAW, ASK))
 
     async def _templates(self) -> Mapping[str, list[t.ResourceTemplate]]:
         return await self._lists("list_resource_templates", "resource_templates")
@@ -114,7 +119,10 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Ask all servers at once. Servers that can't be reached are left out, so that the others still work."""
+        """Request something from all servers at once.
+
+        Servers that can't be reached are left out, so that the others still work.
+        """
 
         async def ask(upstream: Upstream) -> Any:
             try:

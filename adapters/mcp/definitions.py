@@ -1,4 +1,4 @@
-"""A server's declarations of its tools: which tools may be called, and what the digest of a call binds."""
+"""Reads a server's declarations of its tools: which tools can be called, and what the digest of a call covers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 READ_RESOURCE: Final = "resources/read"
 GET_PROMPT: Final = "prompts/get"
 OPERATIONS: Final = (READ_RESOURCE, GET_PROMPT)
-#: The fields that define a tool. Icons and other decoration aren't part of what people approved.
+#: The fields that define a tool, and are covered by the digest. Icons and other decoration aren't.
 _DEFINING = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _LONGEST_NAME = 128
@@ -47,7 +47,7 @@ class Declared:
 def declared(target: Target, tools: Sequence[Tool]) -> dict[str, Declared]:
     """Return the tools that can be called, by name. Tools that share a name are left out, and logged.
 
-    Also left out is a tool whose name is empty, too long, unprintable or in OPERATIONS, or whose declaration can't be
+    A tool is also left out if its name is empty, too long, unprintable or in OPERATIONS, or if its declaration can't be
     hashed.
     """
     counts = Counter(tool.name for tool in tools)
@@ -78,7 +78,8 @@ def _info(target: Target, tool: Tool) -> ToolInfo | None:
         definition = _hashed({key: written.get(key) for key in _DEFINING})
     except InvalidConfirmation:
         return None
-    # `idempotent` isn't set: a server's hint isn't the operator's decision, and nothing runs again because of a hint.
+    # `idempotent` isn't set from the server's hint: only the operator's registry can allow that a call runs a second
+    # time.
     return ToolInfo(target.executor, definition, schema=written["inputSchema"], annotations=annotations, foreign=True)
 
 
@@ -87,10 +88,10 @@ def _hashed(declaration: object) -> str:
 
 
 class Shelf:
-    """Stores the last declarations of each server, in one file a server, so that they are known after a restart.
+    """Stores the latest tool declarations of each server in a file, so that they are known after a restart.
 
     So a call that was asked for before the restart can be judged and approved before its server has started. When the
-    call runs, its definition is compared with that of the server that runs then.
+    call runs, its tool's definition is compared with the definition that the server lists then.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -132,10 +133,11 @@ def _replace(file: Path, text: str) -> None:
 
 
 def shown_names(listed: Mapping[str, Iterable[str]], reserved: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
-    """Return the names that clients see, each with its server and the server's own name for it.
+    """Return the names under which clients see things, each with its server and the server's own name for the thing.
 
-    A name is the server's own name, unless another server or this gateway (`reserved`) uses it too: then it is
-    SERVER_NAME. If that isn't unique either, it is left out: two things must never have the same name.
+    The name for clients is the server's own name, unless another server or this gateway (`reserved`) uses that name
+    too. Then it is SERVER_NAME. If that isn't unique either, the thing is left out: two things must never have the same
+    name.
     """
     everything = [(server, name) for server, names in listed.items() for name in names]
     own = Counter([name for _, name in everything] + list(reserved))

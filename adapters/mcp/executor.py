@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Bytes of whole results that are kept for the clients that asked for them. Older results are text in the record only.
+#: The bytes of complete results that are kept for clients that may fetch them. Of older results, only the text in the
+#: record is left.
 _KEPT_BYTES = 64_000_000
 #: Seconds that a server has to react to the cancellation of its call.
 _CANCEL_S = 2.0
-#: The library's message for an HTTP status without an answer. It isn't known whether the server did the work.
+#: The library's error message if the server answered only with an HTTP status. The server may or may not have done the
+#: work.
 _NO_ANSWER = "Server returned an error response"
 _OPERATION_KEYS = {READ_RESOURCE: ("uri",), GET_PROMPT: ("name", "arguments")}
 _CALLED: TypeAdapter[t.CallToolResult | t.InputRequiredResult] = TypeAdapter(t.CallToolResult | t.InputRequiredResult)
@@ -48,21 +50,21 @@ _GOT: TypeAdapter[t.GetPromptResult | t.InputRequiredResult] = TypeAdapter(t.Get
 
 
 class Watcher(Protocol):
-    """A follower of a running call."""
+    """Follows a running call for a client."""
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Handle a progress report of the server."""
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
-        """Handle a log line of the server. It is passed on only while all running calls belong to one caller."""
+        """Handle a log line of the server. It is passed on only while all calls that run there belong to one caller."""
 
     @property
     def whose(self) -> str:
-        """Return an identifier of the caller whose call it is."""
+        """Return an identifier of the caller whose call is followed."""
 
 
 class Servers:
-    """The configured servers (`hitl.ports.Executor`). `folder` stores the last declaration of each.
+    """The configured servers (`hitl.ports.Executor`). `folder` is where their latest declarations are stored.
 
     `keep` returns the command line that starts a server in such a way that no process of it outlives it.
     """
@@ -87,7 +89,7 @@ class Servers:
         await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
 
     def troubles(self) -> Sequence[str]:
-        """Return the troubles of the servers that were used."""
+        """Return a sentence about the trouble of each server that was used and has any."""
         return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
 
     # -- the executor ---------------------------------------------------------------------------------------
@@ -113,7 +115,9 @@ class Servers:
         return [Offer(tools, tool.name, tool.description or "", tool.input_schema) for tool in tells]
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Describe the call in our words only. A server's own words about its tools never reach a card.
+        """Describe the call for its card.
+
+        The server's own words about its tools are never used, because they can't be trusted.
 
         Raises InvalidConfirmation if the arguments of `resources/read` or `prompts/get` don't fit the protocol.
         """
@@ -153,8 +157,8 @@ class Servers:
         if upstream is None:
             return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
         try:
-            # Listing the tools shows whether the server lives, starts it if not, and returns the tool's present
-            # definition.
+            # Listing the tools shows whether the server lives. If it doesn't, this starts it. The list also holds the
+            # tool's present definition.
             await upstream.fresh()
             info = self.info(call.tools, call.tool)
             if info is None or (info.executor, info.definition) != (call.executor, call.definition):
@@ -164,7 +168,7 @@ class Servers:
             return Ran(Result.REFUSED, error=f"{down} {say('mcp.not_run')}")
 
     async def _asked(self, upstream: Upstream, call: Call) -> Ran:
-        """Send the call, once. From here on it may have an effect."""
+        """Send the call to the server once. From here on, the call may have an effect."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             for watcher in tuple(self._watchers.get(call.ref, ())):
@@ -191,7 +195,7 @@ class Servers:
     # -- for clients that wait --------------------------------------------------------------------------------
 
     def answer(self, ref: str) -> Answer | None:
-        """Return the whole answer of a call that ran, or None if it isn't kept any more."""
+        """Return the complete answer of the server to a call, or None if it isn't kept any more."""
         return self._answers.get(ref)
 
     def watch(self, ref: str, watcher: Watcher) -> None:
@@ -206,7 +210,7 @@ class Servers:
         return bool(others)
 
     def cancel(self, ref: str) -> None:
-        """Cancel a running call at its server, because nobody wants its result any more."""
+        """Cancel a running call at its server, because no client waits for its result any more."""
         if work := self._runs.get(ref):
             work.cancel()
 
@@ -221,7 +225,10 @@ class Servers:
             await tell(event)
 
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
-        """Hand a log line on. It doesn't name its call, so a caller gets it only if nobody else's calls run there."""
+        """Pass a log line to the caller whose calls run on this server.
+
+        If several callers' calls run there, drop the line.
+        """
         watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
         if len({watcher.whose for watcher in watchers}) != 1:
             return

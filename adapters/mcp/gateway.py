@@ -22,7 +22,7 @@ from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from adapters.mcp.callers import Caller, Client, client_of, is_of, session_of
-from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
+from adapters.mcp.catalogue import ASK, STATUS, WITHDRAW, Catalogue
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
 from adapters.mcp.ladder import LEGS, WaitTimes, returning, state_of
 from adapters.mcp.upstream import UpstreamDown
@@ -33,6 +33,7 @@ from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import as_short
+from hitl.question import GROUP, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -50,9 +51,10 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it.
     Who = Callable[[Context], Caller]
 
-#: Our own progress grows by such small steps that the tool's own numbers can continue from there.
+#: The step by which the gateway's own progress reports grow. It is so small that the tool's own numbers can continue
+#: from there.
 _TICK = 0.001
-#: The results with which the client gets the whole answer of the server.
+#: The results of calls for which the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
 
 
@@ -62,17 +64,20 @@ class Desk(Protocol):
     gate: Gate
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call, and run it if it may run at once."""
+        """Record a call, and run it if the policy allows it."""
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided and, after a rejection, given a reason if they were asked. Return the call."""
+        """Wait until people have decided. If they were asked for a rejection's reason, wait for it too.
+
+        Return the call.
+        """
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
         """Wait until the call has ended. Return the call."""
 
 
 class _Watching:
-    """One request that follows a call. Implements `adapters.mcp.executor.Watcher`."""
+    """A client's request that follows a call. Implements `adapters.mcp.executor.Watcher`."""
 
     def __init__(self, context: Context, whose: str) -> None:
         self._context = context
@@ -81,7 +86,7 @@ class _Watching:
 
     @property
     def whose(self) -> str:
-        """The caller's principal and token."""
+        """Return the caller's principal and token id."""
         return self._whose
 
     async def waits(self) -> None:
@@ -90,13 +95,13 @@ class _Watching:
         await self._context.session.report_progress(self._ticks * _TICK, None, say("mcp.waiting"))
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Hand the server's progress on. The numbers must grow over the whole request."""
+        """Pass the server's progress report to the client. The numbers must grow over the whole request."""
         base = self._ticks * _TICK
-        with contextlib.suppress(Exception):  # A client that has left gets nothing, and others aren't affected.
+        with contextlib.suppress(Exception):  # An error for a client that has left must not affect other clients.
             await self._context.session.report_progress(base + done, None if total is None else base + total, message)
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
-        """Hand a log line on."""
+        """Pass a log line to the client."""
         with contextlib.suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)
             await self._context.session.send_log_message(
@@ -116,7 +121,10 @@ class _Server(Server[Any]):
 
 
 class Gateway:
-    """The core. `server` makes a server of the library for one connection, or for all connections of one transport."""
+    """The core of the gateway.
+
+    `server` makes the library's server for one connection, or for all connections of one transport.
+    """
 
     def __init__(self, desk: Desk, servers: Servers, waits: WaitTimes | None = None) -> None:
         self._desk = desk
@@ -128,7 +136,7 @@ class Gateway:
         servers.on_change(self._changed)
 
     def server(self, who: Who) -> Server[Any]:
-        """Return a server of the library. `who` returns the caller of each request."""
+        """Return a server of the library that passes its requests here. `who` returns the caller of each request."""
         answering = _Answering(self, who)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)
@@ -151,7 +159,10 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Remember an old client's connection for notices of changed lists. Its session would end with its request."""
+        """Remember the connection of a client with an old protocol, which is notified there when lists change.
+
+        The library would end the client's session with its request.
+        """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it
         return await call_next(ctx)
@@ -194,6 +205,18 @@ class Gateway:
         return again if again and not _is_over(call) else call
 
     async def _asked(self, caller: Caller, client: Client, what: _What) -> Call:
+        return await self._submitted(caller, client, what, client.key(caller))
+
+    async def ask(self, caller: Caller, shown: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool, and don't wait for it. `key` is the caller's idempotency key.
+
+        Return None if no server offers the tool. Raises the errors of `Gate.submit`.
+        """
+        found = await self._catalogue.tool(shown)
+        client = Client("", "", None)
+        return await self._submitted(caller, client, _What(*found, args), key) if found else None
+
+    async def _submitted(self, caller: Caller, client: Client, what: _What, key: str | None) -> Call:
         ask = Ask(
             tools=what.server,
             tool=what.tool,
@@ -203,12 +226,12 @@ class Gateway:
             runs=Runs.SERVICE,
             agent=client.agent,
             session=session_of(caller, client),
-            key=client.key(caller),
+            key=key,
         )
         return (await self._desk.submit(ask)).call
 
     async def _found(self, caller: Caller, what: _What, state: str) -> tuple[Call, int]:
-        """Return the call of a state, and its round.
+        """Return the call that a request state names, and the number of requests before this one.
 
         The call must be this caller's, and the request must name exactly this call again. Raises MCPError otherwise.
         """
@@ -220,7 +243,7 @@ class Gateway:
         return call, named[1]
 
     async def _own(self, caller: Caller, named: str) -> Call | None:
-        """Return the call with that name, if it was asked for with this caller's credential."""
+        """Return the call with this ref, if it was asked for with this caller's credential, else None."""
         call = await self._desk.gate.find(named)
         asked = call is not None and self._desk.gate.access.asked(caller.principal, call)
         return call if call is not None and asked and is_of(call.session, caller) else None
@@ -251,7 +274,7 @@ class Gateway:
         return await self._desk.ended(call, self._waits.shortest_leg_s) if call.state is State.EXECUTING else call
 
     async def withdraw(self, caller: Caller, named: str) -> Call:
-        """Take one of the caller's calls back. Raises SaysoError."""
+        """Withdraw one of the caller's pending calls. Raises SaysoError."""
         call = await self._known(caller, named)
         return await self._desk.gate.withdraw(call.ref, caller.principal)
 
@@ -262,7 +285,7 @@ class Gateway:
         return call
 
     def whole(self, call: Call) -> Answer | None:
-        """Return the server's answer to a call that ran, or None if it isn't kept any more."""
+        """Return the server's complete answer to a call, or None if it isn't kept any more."""
         return self._servers.answer(call.ref) if call.result in _RAN else None
 
     @property
@@ -271,7 +294,7 @@ class Gateway:
         return self._catalogue
 
     async def forward(self, server: str, request: t.ClientRequest, result: Any) -> Any:
-        """Send a request that can't act to one server. Raises MCPError."""
+        """Send a request to one server without the gate, because such a request can't act. Raises MCPError."""
         try:
             return await self._servers.upstreams[server].request(request, result)
         except UpstreamDown as down:
@@ -279,14 +302,14 @@ class Gateway:
 
 
 class _What:
-    """The operation that a request asks for."""
+    """The operation that a request asks for: a server, a tool of it, and the arguments."""
 
     def __init__(self, server: str, tool: str, args: Mapping[str, Any]) -> None:
         self.server, self.tool, self.args = server, tool, args
 
 
 class _Answering:
-    """Answers the protocol's requests, as the library hands them over."""
+    """Answers the requests of the protocol that the library passes on."""
 
     def __init__(self, gateway: Gateway, who: Who) -> None:
         self._gateway = gateway
@@ -297,22 +320,22 @@ class _Answering:
         }
 
     async def list_tools(self, context: Context, params: Any) -> t.ListToolsResult:
-        """Return all tools."""
+        """Return the tools of all servers, and the gateway's own tools."""
         del context, params
         return t.ListToolsResult(tools=await self._gateway.catalogue.tools())
 
     async def list_resources(self, context: Context, params: Any) -> t.ListResourcesResult:
-        """Return all resources."""
+        """Return the resources of all servers."""
         del context, params
         return t.ListResourcesResult(resources=await self._gateway.catalogue.resources())
 
     async def list_templates(self, context: Context, params: Any) -> t.ListResourceTemplatesResult:
-        """Return all resource templates."""
+        """Return the resource templates of all servers."""
         del context, params
         return t.ListResourceTemplatesResult(resource_templates=await self._gateway.catalogue.templates())
 
     async def list_prompts(self, context: Context, params: Any) -> t.ListPromptsResult:
-        """Return all prompts."""
+        """Return the prompts of all servers."""
         del context, params
         return t.ListPromptsResult(prompts=await self._gateway.catalogue.prompts())
 
@@ -324,7 +347,8 @@ class _Answering:
         try:
             if own := self._own.get(params.name):
                 return self._result(await own(caller, _ref(params)))
-            found = await self._gateway.catalogue.tool(params.name)
+            asks = params.name == ASK
+            found = (GROUP, TOOL) if asks else await self._gateway.catalogue.tool(params.name)
             if found is None:
                 raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
             what = _What(*found, params.arguments or {})
@@ -376,12 +400,15 @@ class _Answering:
         return done
 
     async def set_level(self, context: Context, params: t.SetLevelRequestParams) -> t.EmptyResult:
-        """Accept a log level without using it: it would apply to other clients too. All lines are handed on."""
+        """Accept a log level and ignore it, because at the server it would apply to other clients too.
+
+        All lines are passed on.
+        """
         del context, params
         return t.EmptyResult()
 
     async def _operation(self, context: Context, what: _What | None, state: str | None, kind: type) -> Any:
-        """Run an operation that isn't a tool. It has no error result, so a refusal is raised as an error."""
+        """Ask for an operation that isn't a tool call. It has no error result, so a refusal is raised as MCPError."""
         if what is None:
             raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
         try:
@@ -396,7 +423,7 @@ class _Answering:
         raise MCPError(t.INVALID_REQUEST, _told(call))
 
     def _result(self, call: Call) -> t.CallToolResult:
-        """Return the client's result of a call: the server's answer if it ran, else the state of the call."""
+        """Return the result for the client: the server's answer if the call ran, else a text about the call's state."""
         answer = self._gateway.whole(call)
         if isinstance(answer, t.CallToolResult):
             return answer
@@ -409,12 +436,12 @@ class _Answering:
 
 
 def _is_over(call: Call) -> bool:
-    """Return whether the call has ended and no reason for a rejection can still come."""
+    """Return whether the call has ended and people can't give a reason for its rejection any more."""
     return call.ended and not call.awaits_reason
 
 
 def _told(call: Call) -> str:
-    """Return a sentence about the state of the call, for a model."""
+    """Return a sentence for a model about the state of the call."""
     if _is_over(call):
         return outcome_for_agent(call)
     if call.state is State.AWAITING:

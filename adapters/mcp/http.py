@@ -10,13 +10,14 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.types import Receive, Scope, Send
 
     from adapters.mcp.callers import Caller
     from adapters.mcp.gateway import Gateway
+    from hitl.call import Call
 
 
 class HttpMount:
@@ -31,6 +32,7 @@ class HttpMount:
         self, gateway: Gateway, who: Callable[[Scope], Caller], security: TransportSecuritySettings | None = None
     ) -> None:
         self._who = who
+        self._gateway = gateway
         server = gateway.server(lambda context: who(_scope(context.request)))
         self._manager = StreamableHTTPSessionManager(server, security_settings=security)
         self._stopping = asyncio.Event()
@@ -39,7 +41,7 @@ class HttpMount:
     async def start(self) -> None:
         """Take requests from now on, until `stop`.
 
-        The library's task group lives in a task of its own, so that its exception groups wrap nobody else's errors.
+        The library's task group runs in its own task, so it can't wrap errors of the code that called `start`.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))
@@ -51,15 +53,22 @@ class HttpMount:
         if self._running is not None:
             await self._running
 
+    async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool as the caller of a request, and don't wait for it.
+
+        Return None if no server offers the tool. Raises the errors of `Gateway.ask`.
+        """
+        return await self._gateway.ask(self._who(scope), tool, args, key)
+
     async def _run(self, ready: asyncio.Future[None]) -> None:
         async with self._manager.run():
             ready.set_result(None)
             await self._stopping.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Pass one HTTP request to the library, with the identity of its caller."""
         caller = self._who(scope)
-        # With this key the library lets only the credential that opened a session use it.
+        # The library compares this key. Therefore only the credential that opened a session can use the session.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The rounds that are used, of the 10 that clients make.
+#: The number of requests that one call may take. Clients ask at most 10 times.
 LEGS = 9
 #: Seconds that clients wait for one request, by the name that they give themselves, minus a reserve. Codex gives up
 #: after 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
-#: Seconds added to each leg, so that the last leg still sees the call expire.
+#: Seconds added to each leg, so that the last leg is long enough to see the call expire.
 _SLACK_S = 1.0
 _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class WaitTimes:
-    """Waits in seconds. Tests make them short."""
+    """The lengths of waits, in seconds. Tests use short ones."""
 
     shortest_leg_s: float = 25.0
-    #: The wait of an unknown client.
+    #: The wait for a client that isn't in `_KNOWN_S`.
     unknown_s: float = 50.0
     known_s: Mapping[str, float] = field(default_factory=lambda: _KNOWN_S)
     #: The time between two notices to a client that asked for progress, while its call is pending.
@@ -48,14 +48,19 @@ class WaitTimes:
 
 
 def state_of(ref: str, leg: int) -> str | None:
-    """Return the state that a client sends with its next round after `leg` rounds, or None if no round is left."""
+    """Return the state that the client must send back with its next request, or None if this was its last.
+
+    `leg` is the number of requests before this one.
+    """
     return f"1.{ref}.{leg + 1}" if leg + 1 < LEGS else None
 
 
 def returning(state: str) -> tuple[str, int] | None:
-    """Return ref and round of a state that a client sends back, or None for any other text.
+    """Return the ref in a state that a client sends back, and the number of requests before this one.
 
-    Nothing in it is trusted: its sender must be the caller who asked for the call, and must name the same arguments.
+    None for another text.
+
+    The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """
     found = _STATE.fullmatch(state)
     return (found["ref"], int(found["leg"])) if found else None

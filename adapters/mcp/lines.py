@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Admit = Callable[[int, int], Awaitable[Caller]]
 
 _CREDENTIALS = struct.Struct("3i")
-#: Bytes. A client that sends a longer line is cut off.
+#: The most bytes of a line. A client that sends a longer line is disconnected.
 _LONGEST_LINE = 8 * 1024 * 1024
 
 
 class _Lines:
-    """A connection, in the form of the two files of lines that the library expects."""
+    """Makes a connection look like the two text files from which and to which the library reads and writes lines."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class _Lines:
             yield line.decode("utf-8", "replace")
 
     async def _line(self) -> bytes:
-        """Return the next line, or nothing at the end of the stream and for a line beyond the limit."""
+        """Return the next line, or nothing at the end of the stream or after a line that is too long."""
         try:
             return await self._reader.readline()
         except (ValueError, ConnectionError):
@@ -53,7 +53,7 @@ class _Lines:
         self._writer.write(text.encode("utf-8", "backslashreplace"))
 
     async def flush(self) -> None:
-        """Wait until the peer can take more. If it has left, end the reading side too."""
+        """Wait until the peer can take more. If the peer has left, end the reading side too."""
         try:
             await self._writer.drain()
         except ConnectionError:
@@ -109,7 +109,7 @@ class LineServer:
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # The kernel names process and user (SO_PEERCRED, unix(7)).
+        # The kernel names the peer's process and user (SO_PEERCRED, unix(7)).
         peer: socket.socket = writer.get_extra_info("socket")
         held = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid, uid, _ = _CREDENTIALS.unpack(held)

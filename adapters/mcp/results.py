@@ -1,4 +1,4 @@
-"""Limits the size of a server's answer, for the record and for the client."""
+"""Cuts a server's answer down to the size limits for the record and for the client."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Answer = t.CallToolResult | t.ReadResourceResult | t.GetPromptResult
 
 
 class _Room:
-    """The rest of the limits of one result, and the function that removes secrets."""
+    """The room that is left under the size limits of one result, and the function that removes secrets."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self.text, self.data = TEXT_SENT, DATA_SENT
         self._clean = clean
 
     def words(self, text: str) -> str:
-        """Return the text without our secrets, cut in the middle to the characters that are left."""
+        """Return the text without the server's secrets, cut in the middle to the characters that are left."""
         cut = cut_middle(self._clean(_storable(text)), self.text).text
         self.text = max(0, self.text - len(cut))
         return cut
 
     def takes(self, data: str) -> bool:
-        """Return whether there is room for this base64 text, and use that room."""
+        """Return whether there is room for this base64 text, and if so, count it."""
         if len(data) > self.data:
             return False
         self.data -= len(data)
@@ -48,7 +48,7 @@ class _Room:
 
 
 def bounded(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return the answer for a client: within the limits, without the server's name and secrets."""
+    """Return the answer for a client: cut to the limits, without the server's name and secrets."""
     room = _Room(clean)
     meta = {key: value for key, value in (answer.meta or {}).items() if key != t.SERVER_INFO_META_KEY} or None
     if isinstance(answer, t.CallToolResult):
@@ -62,7 +62,7 @@ def bounded(answer: Answer, clean: Callable[[str], str]) -> Answer:
 
 
 def ran(answer: Answer) -> Ran:
-    """Return how the run ended, as the record keeps it."""
+    """Return the result of the run in the form that the record keeps."""
     told = "\n".join(_told(answer))
     cut = cut_middle(told, RECORDED)
     if isinstance(answer, t.CallToolResult) and answer.is_error:
@@ -101,7 +101,7 @@ def _structure(structure: Any, room: _Room) -> Any:
 
 
 def _told(answer: Answer) -> Iterator[str]:
-    """Return the answer in lines: text unchanged, and a short line for everything else."""
+    """Yield the lines of an answer for the record: text unchanged, and a short line for everything else."""
     if isinstance(answer, t.ReadResourceResult):
         for part in answer.contents:
             yield _line(part)

@@ -38,7 +38,7 @@ class Target:
     url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: The values in `env` and `headers` that nobody may read.
+    #: Values in `env` and `headers` that are secret, and are masked in texts.
     secrets: Sequence[str] = ()
     #: The folder in which the command starts.
     cwd: str = "/"
@@ -47,7 +47,10 @@ class Target:
 
     @property
     def executor(self) -> str:
-        """Return the executor's name for digests. It depends on command, URL and folder, not on the name alone."""
+        """Return the name of the executor for digests.
+
+        It depends on the command, the URL and the folder, not only on the server's name.
+        """
         where = json.dumps([list(self.command), self.url, self.cwd])
         return f"mcp:{self.name}:{hashlib.sha256(where.encode()).hexdigest()[:12]}"
 
@@ -59,7 +62,7 @@ class Target:
         return text
 
     def transport(self, kept: Sequence[str], errors: TextIO) -> Transport:
-        """Connect. `kept` is the command line to start; `errors` receives what the command writes to stderr."""
+        """Connect to the server. `kept` is the command line to start. The command's standard error goes to `errors`."""
         if self.url:
             return _http(self.url, self.headers)
         program, *arguments = kept

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds within which a list must arrive, and the most pages that are requested.
+#: Seconds for a list of the server to arrive, and the most pages that are requested.
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
 #: A caller waits at most this many seconds for a server that may not be started yet; else it gets an error at once.
@@ -44,11 +44,11 @@ _CHANGES: Mapping[type, ServerEvent] = {
 
 
 class UpstreamDown(Exception):
-    """The server can't be reached: it doesn't start, or it is too early for the next try. Nothing was sent."""
+    """The server can't be reached: it doesn't start, or it may not be started again yet. Nothing was sent to it."""
 
 
 class Hearing(Protocol):
-    """Receives what a server sends besides its answers."""
+    """Receives the messages that a server sends by itself."""
 
     async def changed(self, server: str, event: ServerEvent) -> None:
         """Handle a change of one of the server's lists."""
@@ -130,9 +130,9 @@ class Upstream:
                 ready.exception()
 
     def _client(self, command: Sequence[str], errors: Any) -> Client:
-        # There is no cache, because its lists may be older than the server's answer. With the level set, a server of
-        # the new protocol sends its log lines. There are no callbacks for elicitation, sampling or roots: such a
-        # question would be answered by the client's user, and not by the people who approve.
+        # The library's cache is off, because it could return lists that are older than the server's. With the level
+        # set, a server of the new protocol sends its log lines. There are no callbacks for elicitation, sampling or
+        # roots: such a question would be answered by the client's user, and not by the people who approve.
         return Client(
             self.target.transport(command, errors),
             cache=None,
@@ -162,7 +162,7 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set the earliest time of the next start. It is soon after the last start, later after several early ends."""
+        """Set the earliest time of the next start: soon after the last start, or later after several early ends."""
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()
@@ -170,7 +170,7 @@ class Upstream:
         self._why = why
 
     def _drop(self, client: Client) -> None:
-        """Drop a client whose server has died. The next use starts a new one."""
+        """Drop the client of a server that has died. The next use starts the server again."""
         ready = self._ready
         if self._task is None or ready is None or not ready.done() or ready.exception() or ready.result() is not client:
             return
@@ -189,11 +189,13 @@ class Upstream:
     ) -> Any:
         """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
 
-        The error's code is CONNECTION_CLOSED if the server died meanwhile: it isn't known whether it did the work.
+        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. Then it isn't known whether the
+        server did the work.
         """
         client = await self.client()
         try:
-            # `call_tool` would raise after the tool ran if the result doesn't fit the tool's schema.
+            # This doesn't use `call_tool`, which would raise after the tool ran if the result doesn't fit the tool's
+            # schema.
             return await client.session.send_request(request, result, progress_callback=progress)
         except MCPError as error:
             if error.code == t.CONNECTION_CLOSED:
@@ -203,8 +205,8 @@ class Upstream:
     async def fresh(self) -> Mapping[str, Declared]:
         """List the tools now, and start a server that died while idle. Raises UpstreamDown.
 
-        Callers that arrive while a list is being fetched share the next one. So each caller gets a list that was
-        requested after it arrived.
+        Callers that arrive during a request for the list share the next request. So each caller gets a list that was
+        requested after its own arrival.
         """
         if self._next is None:
             self._next = asyncio.create_task(self._list_after(self._current))
@@ -288,7 +290,7 @@ class Upstream:
 
 
 def _why(error: BaseException) -> str:
-    """Return the cause of a failed start in words, without the library's nesting."""
+    """Return the reason for a failed start as text, taken out of the library's nested exceptions."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

@@ -12,18 +12,18 @@ _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"'}
 
 
 class Unreadable(ValueError):
-    """Git refuses the configuration, or git may read it in another way than this parser."""
+    """The configuration can't be read: git refuses it, or git may read it in another way than this parser."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One variable, in the form that git compares: section and name in lower case."""
+    """One setting, in the form in which git compares settings: section and name in lower case."""
 
     section: str
     #: The text between the first and the last dot of the key; None if there is only one dot.
     subsection: str | None
     name: str
-    #: None for a name without `=`, which git reads as true.
+    #: The value, or None for a name without `=`, which git reads as true.
     value: str | None
 
     @property
@@ -34,13 +34,13 @@ class Setting:
 
 @functools.lru_cache(32)
 def settings(data: bytes) -> tuple[Setting, ...]:
-    """Return every variable in the order of the file. Raises Unreadable.
+    """Return all settings in the order of the file. Raises Unreadable.
 
     A NUL byte raises Unreadable: git ends a key at it, so `[core "fsmonitor<NUL>x"]` would set `core.fsmonitor`.
     """
     if b"\0" in data:
         raise Unreadable("a NUL byte")
-    # Latin-1 would keep every byte too, but people see the keys.
+    # UTF-8 with surrogates keeps every byte. Latin-1 would too, but it would show people wrong characters in keys.
     text = data.decode("utf-8", errors="surrogateescape").removeprefix(_BOM).replace("\r\n", "\n")
     return tuple(_Reader(text).settings())
 
@@ -84,7 +84,7 @@ class _Reader:
         return self._text[start : self._at].lower()
 
     def _header(self) -> str:
-        """Read a section after its `[`: `section]`, `section.subsection]` or `section "subsection"]`."""
+        """Read a section's header after its `[`: `section]`, `section.subsection]` or `section "subsection"]`."""
         section = ""
         while (char := self._next()) != "]":
             if self._at > len(self._text):

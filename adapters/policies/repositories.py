@@ -32,7 +32,7 @@ _MOST_INDEX = 32 * 1024 * 1024
 _MOST_POINTER = 4096
 _MOST_SUBMODULES = 100
 _SHOWN = 100
-# validate_headref() in git's path.c.
+# The content of a valid HEAD file: validate_headref() in git's path.c.
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
 # The hooks that git may run for a command that changes at most the index: githooks(5).
 _HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc")
@@ -79,7 +79,7 @@ _HARMLESS = frozenset(
 
 
 class _Armed(Exception):
-    """The repository could make git run a program or read elsewhere. The only argument names the first finding."""
+    """The repository could make git run a program or read files elsewhere. The argument names the first reason."""
 
 
 #: The user name, with or without a password, before the host of a URL (RFC 3986, section 3.2.1).
@@ -88,7 +88,7 @@ _SOMEBODY = re.compile(r"://[^/\s]*@")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The folders of a repository."""
+    """The folders in which git finds a repository's files."""
 
     #: The folder with the working files.
     root: str
@@ -119,7 +119,7 @@ def repository(path: str) -> Repository | None:
 
 
 def _found(at: str) -> _Place | None:
-    """Return the repository whose root is this folder, or None. Raises _Armed if git might find another repository."""
+    """Return the repository whose root is this folder, or None. Raises _Armed if git might use another repository."""
     entry = f"{at}/.git"
     status = _status(entry)
     if status is not None:
@@ -221,7 +221,7 @@ def _all_settings(place: _Place) -> Iterator[Setting]:
 def _names_somebody(place: _Place, configured: Sequence[Setting]) -> bool:
     """Return whether a remote's URL may hold a user name or a password.
 
-    True also if git's older `remotes` or `branches` folder has files: their URLs aren't read.
+    Also return True if git's older `remotes` or `branches` folder has files, because the URLs in them aren't read.
     """
     for name in ("remotes", "branches"):
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{place.common}/{name}") as entries:
@@ -390,7 +390,7 @@ def _refuse_others(path: str) -> None:
 def _there(path: str) -> bool:
     """Return whether a file, folder or link has this name.
 
-    Raises OSError if this process may not look: the user who runs git might be allowed to.
+    Raises OSError if this process isn't allowed to look, because the user who runs git might be allowed.
     """
     return _status(path) is not None
 

@@ -1,4 +1,4 @@
-"""Answers what policy conditions ask about this machine's paths and hosts, at the moment of the call."""
+"""Implements what policy conditions need to know about this machine: paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOKUPS = 4
 
 
 class RealPaths:
-    """The file system as this process sees it."""
+    """Answers questions about paths from the file system of this machine."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
         """Return the absolute path after links and dots, or None for a loop of links or a text that can't be a path."""
@@ -46,7 +46,10 @@ class RealPaths:
         return False
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use in this folder, or None. Reads its files and doesn't run git."""
+        """Return the repository that git would use in this folder, or None.
+
+        This reads the repository's files and never runs git.
+        """
         return repository(path)
 
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:

@@ -30,6 +30,7 @@ from adapters.slack.threads import Threads
 from hitl.call import State
 from hitl.people.names import Names
 from hitl.ports import PlatformError
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -47,13 +48,15 @@ _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 _REFUSED = 400
-#: At most this many messages are read to find out who wrote after a card.
+#: Slack shows a status for two minutes; it is set again well before.
+_STATUS_S = 60.0
+#: At most this many messages are read to find out who wrote in a place after a card.
 _LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SlackPerson:
-    """Slack's record of a person: team, whether they are a bot, and their confirmed address if the app may read it."""
+    """Slack's data about a person: the team, whether it is a bot, and the confirmed address if the app may read it."""
 
     team: str
     bot: bool
@@ -63,8 +66,8 @@ class SlackPerson:
 class SlackChat:
     """The chat of one app in one workspace or organisation.
 
-    `stands` is called when a card was posted again, with its call, its route and the new message. `fresh` returns the
-    current call when it is an edit's turn, so that a change during the wait needs no second edit.
+    `stands` is called with call, route and message id when a card was posted a second time. `fresh` returns the current
+    state of a call just before an edit is sent: an edit may wait long for its turn.
     """
 
     def __init__(
@@ -81,24 +84,26 @@ class SlackChat:
         self.threads = Threads()
         self._keys = keys
         self._pace = pace
-        #: The names of people. The service replaces it with its own when it attaches this chat.
+        #: The display names of people. The service replaces this object with its own when it attaches this chat.
         self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
-        #: The hash of the latest content of each message.
+        #: For each message, the hash of the content that was sent last. An edit without a change isn't sent.
         self._edited: FIFOCache[str, int] = FIFOCache(_KNOWN)
         self._direct: dict[str, str] = {}
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
+        #: When we last said in a thread that an answer is being made.
+        self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
-        #: Whether we are a member of each channel, and when we asked.
+        #: Whether the bot is a member of each channel, and when Slack was asked.
         self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
     async def connect(self) -> Me:
-        """Return our workspace and user id. Raises PlatformError."""
+        """Return the ids of the workspace and of the bot's own user. Raises PlatformError."""
         async with explained():
             found = await self.client.auth_test()
             self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
@@ -106,7 +111,7 @@ class SlackChat:
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that the latest message in `place` before the message `before` is about, or None.
+        """Return the ref of the call that the latest message in `place` before the message `before` is about, or None.
 
         Messages by the author of `before` don't count.
         """
@@ -120,27 +125,30 @@ class SlackChat:
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing: Slack renames no conversation."""
+        """Do nothing, because Slack never moves a conversation."""
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card. Return the message's id among all chats."""
+        """Post the card of a call. Return the message's id, which is unique among all chats."""
         await self._look_at(route)
         async with self._lock(route):
             return await self._send(route, self._card(route, call), about=call.ref)
 
     async def posted(self, conversation: str) -> None:
-        """Wait until no card is being sent to that channel, so that the message of each card is on record."""
+        """Wait until no card is being sent to that channel. After that, the message ids of all its cards are stored."""
         for route, lock in list(self._posting.items()):
             if channel_of(route) == channel_of(conversation):
                 async with lock:
                     pass
 
     def person_in(self, channel: str) -> str | None:
-        """Return the person whose direct channel this is, or None if we haven't written to them."""
+        """Return the person whose direct channel this is, or None if the bot hasn't written to them since its start."""
         return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to the call's present state. If that fails, post a new card, or an ended call's outcome."""
+        """Edit the card to show the call's present state.
+
+        If the edit fails, post a new card, or the outcome if the call has ended.
+        """
         if self._edited.get(message) == _hash(self._card(route, call)):
             return
         self._pace.edit_now(refresh=call.state is State.AWAITING)
@@ -151,7 +159,7 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a duplicate card: it says that another card counts, or how the call ended."""
+        """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         if self._edited.get(message) != _hash(shown):
@@ -184,12 +192,12 @@ class SlackChat:
                 await self._stands(call.ref, route, message)
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation that asked how its call ended, with a mention of the requester."""
+        """Post how the call ended to the conversation where it was asked for, with a mention of the requester."""
         told = notice_message(call, self._users((call.requester,)), self._wording(route))
         await self._send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence of ours. Slack has no replies to single messages, so `answers` is ignored."""
+        """Send a sentence of the service. Slack has no replies to single messages, so `answers` is ignored."""
         del answers
         await self._send(route, plain_message(text, wording=self._wording(route)), about=about)
 
@@ -203,24 +211,27 @@ class SlackChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask the person who pressed for a reason, in a window.
+        """Ask the person who pressed a button for a reason, in a window.
 
-        If the window can't open, say how to give the reason by a command.
+        If the window can't be opened, send them the command with which they can give the reason.
         """
         del answers
         alone, wording = Alone.unpack(str(press)), self.names.people.wording(route, person)
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
         try:
             async with explained():
-                window = reason_window(call.short, verb, kept.pack(), wording)
+                window = reason_window(call.short, verb, kept.pack(), wording, asks=is_question(call))
                 promised(await self.client.views_open(trigger_id=alone.trigger, view=window), "view")
         except PlatformError:
-            await self.answer_press(
-                str(press), wording.say(f"window.why.{verb}.by_command", short=call.short), alert=True
-            )
+            named = "answer" if is_question(call) else verb
+            told = wording.say(f"window.why.{named}.by_command", short=call.short)
+            await self.answer_press(str(press), told, alert=True)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """Show a long text page by page: in a window for the person who pressed, or to everybody without a press."""
+        """Show a long text page by page.
+
+        The person who pressed a button gets a window. Without a press, the text goes to the channel.
+        """
         del name
         if press is None:
             await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
@@ -239,10 +250,23 @@ class SlackChat:
         except PlatformError:
             await self._whisper(alone, page_message(about, text, alone.page, wording))
 
-    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer one person alone: where they acted or in their direct channel, or on the Home tab if they opened it.
+    async def working(self, route: str, *, on: bool) -> None:
+        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
+        _, place, thread = _parsed(route)
+        now = asyncio.get_running_loop().time()
+        if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:
+            return
+        self._working[route] = now if on else -_STATUS_S
+        if thread:
+            channel, status = await self._channel(place), self._wording(route).say("chat.working") if on else ""
+            async with explained():
+                await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
-        If every way fails, the answer is dropped and the log says so.
+    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
+        """Send an answer that only one person sees.
+
+        It appears where they acted, else in their direct channel. If they opened the Home tab, it appears there. If
+        every attempt fails, the answer is dropped and the log says so.
         """
         del alert
         alone = Alone.unpack(press)
@@ -256,9 +280,9 @@ class SlackChat:
         return None
 
     async def who(self, user: str, *, again: bool = False) -> SlackPerson:
-        """Return Slack's record of a person, at most ten minutes old. Raises PlatformError.
+        """Return Slack's data about a person, at most ten minutes old. Raises PlatformError.
 
-        `again` asks Slack even if a record is kept.
+        With `again`, Slack is asked even if the data is newer.
         """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
@@ -269,7 +293,7 @@ class SlackChat:
         return known
 
     async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
-        """Return time stamps and authors of the messages in a place, from the given message on, oldest first.
+        """Return the time stamp and the author of each message in a place, from the given message on, oldest first.
 
         Returns nothing if that message no longer exists, or if there are too many messages. Raises PlatformError.
         """
@@ -289,7 +313,7 @@ class SlackChat:
         return said if said and said[0][0] == ts and not found.get("has_more") else ()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Slack."""
         if self.client.session is not None:
             await self.client.session.close()
 
@@ -317,10 +341,11 @@ class SlackChat:
         return self.names.people.wording(here, person)
 
     async def _look_at(self, route: str) -> None:
-        """Learn whether we are a member of the channel that a route names. The answer is kept for ten minutes.
+        """Find out whether the bot is a member of the channel that a route names. The answer is kept for ten minutes.
 
         Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no messages or
-        reactions from them. Threads and direct conversations aren't checked: Slack sends us their messages.
+        reactions from them. Threads and direct conversations aren't checked, because Slack sends the bot their
+        messages.
         """
         _, place, thread = _parsed(route)
         now = asyncio.get_running_loop().time()
@@ -330,7 +355,10 @@ class SlackChat:
         self._member[route] = (now, await self._is_member(place))
 
     async def _is_member(self, channel: str) -> bool:
-        """Return whether we are a member, or True if Slack doesn't answer: a card doesn't wait for this."""
+        """Return whether the bot is a member of the channel.
+
+        Return True if Slack doesn't answer, so that a card needn't wait.
+        """
         try:
             async with explained():
                 found = promised(await self.client.conversations_info(channel=channel), "channel")
@@ -352,7 +380,7 @@ class SlackChat:
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         except PlatformError as error:
-            # Anybody can close their direct conversation with us at any time. So that alone never makes a card
+            # A person can close their direct conversation with the bot at any time. So this alone never makes a card
             # undeliverable.
             error.lost = error.lost and not (place.startswith(_PEOPLE) and str(error) in GONE)
             raise
@@ -390,7 +418,10 @@ class SlackChat:
         return self._direct[place]
 
     async def _whisper(self, alone: Alone, message: Message) -> None:
-        """Tell one person in a channel; if we are no member, use the address that came with their press or command."""
+        """Send a message that only one person in the channel sees.
+
+        If that fails, use the response URL of their press or command.
+        """
         try:
             async with explained():
                 sent = await self.client.chat_postEphemeral(
@@ -409,7 +440,7 @@ class SlackChat:
             promised(await self.client.views_publish(user_id=alone.user, view=view), "view")
 
     async def _in_private(self, alone: Alone, message: Message) -> None:
-        """Tell a person in their direct channel. It is then the latest message there, and about no card."""
+        """Send a message to a person's direct channel. It is then the latest message there, and is about no card."""
         await self._send(place_of(self._team, alone.user), message, about=None)
 
     async def _by_url(self, url: str, message: Message) -> None:
@@ -422,7 +453,10 @@ class SlackChat:
 
 
 def _says_no(body: str) -> bool:
-    """Return whether the answer is a method's refusal. A `response_url` answers an accepted message with any text."""
+    """Return whether Slack's reply is a refusal: a JSON object with `"ok": false`.
+
+    A `response_url` may answer an accepted message with any other text.
+    """
     try:
         said = json.loads(body)
     except ValueError:

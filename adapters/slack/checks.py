@@ -1,6 +1,6 @@
 """The checks of `sayso doctor` and `make deploy-slack` for Slack: token, scopes, events, channels and people.
 
-A bot can't change its app's settings, so a check names what is missing and how to mend it.
+A bot can't change its app's settings, so each check names the missing setting and how to add it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
-    """Check everything that cards and answers on Slack depend on, as far as Slack tells.
+    """Check everything that cards and answers on Slack depend on, as far as Slack's API shows it.
 
-    `port` is the port of our HTTP server, or None without a server. Raises SettingsError.
+    `port` is the port of the service's HTTP server, or None without a server. Raises SettingsError.
     """
     client = make_client(settings)
     try:

@@ -24,7 +24,7 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from adapters.slack.handlers import Me, commanded, explained, pressed, said
-from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
+from adapters.slack.messages import APPROVE, CHOOSE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
 from hitl.platforms import Untaken
 
 if TYPE_CHECKING:
@@ -36,23 +36,26 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Register
 
-    #: Reads a body of one kind. Returns None if nothing in the body concerns us.
+    #: Translates a body of one kind into an event, or returns None if nothing in the body concerns Sayso.
     Translate: TypeAlias = Callable[[Mapping[str, Any], Me], Heard | None]
     #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events that we read. Messages of any sub-type arrive as `message`; the translator skips those that no person
-#: wrote.
-EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened")
+#: The events of an app that has an agent view. Its threads are direct conversations like any other, so only their
+#: messages matter here. Without a listener, these events would be set aside as not understood.
+_OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
+#: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips those that no
+#: person wrote.
+EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened", *_OF_AGENTS)
 COMMAND = "/sayso"
-_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
+_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTION}):\d+)$")
 #: The name under which a request carries its `_Run`.
 _RUN = "sayso"
 
 
 @dataclass(slots=True)
 class _Run:
-    """One event on its way through an app, and what the listeners did with it."""
+    """One event that an app handles, and the results of its listeners."""
 
     hear: HearBody
     taken: bool = True
@@ -75,7 +78,7 @@ class Dispatcher:
         return len(self._apps) > 1
 
     def start(self, me: Me) -> None:
-        """Tell the listeners which workspace and which user we are."""
+        """Pass the bot's workspace and user id to the listeners."""
         if self._me is None:
             self._listen(self._apps[0], me)
         self._me = me
@@ -99,7 +102,10 @@ class Dispatcher:
         return run.taken
 
     def _app(self, *, ours: bool) -> AsyncApp:
-        """Return an app that only dispatches. Ours also reads our own messages, because they show which cards exist."""
+        """Return an app that only dispatches.
+
+        The app with our listeners also reads the bot's own messages, because they show which cards exist.
+        """
 
         async def authorize() -> AuthorizeResult:
             """Return the authorization of the one workspace or organisation in which the app is installed."""

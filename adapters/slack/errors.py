@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
 TOO_MANY = 429
-#: The longest pause, in seconds, that is honoured. Slack usually asks for a minute at most.
+#: The longest pause, in seconds, that is accepted from Slack. Slack usually asks for a minute at most.
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
 #: Errors that may pass by themselves (the methods' pages, "Errors"). Other errors last until somebody acts.
@@ -30,9 +30,9 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: No message can be sent to that conversation (chat.postMessage, errors).
+#: Error codes that say that no message can be sent to that conversation (chat.postMessage, "Errors").
 GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "restricted_action"})
-#: No message can be sent to any conversation.
+#: Error codes that say that the app can't send a message to any conversation.
 _SHUT_OUT = frozenset(
     {
         "access_denied",
@@ -57,7 +57,7 @@ ELSE = "something else answers in Slack's place"
 
 
 class AstrayError(PlatformError):
-    """The thread no longer exists."""
+    """The thread to post in no longer exists."""
 
 
 @asynccontextmanager
@@ -74,9 +74,9 @@ async def explained() -> AsyncIterator[None]:
 
 
 def promised(answer: Any, name: str) -> Any:
-    """Return the field that the method's page promises. Raises LookupError if the field is missing or empty.
+    """Return the field that Slack's documentation promises for a method. Raises LookupError if it is missing or empty.
 
-    Slack never says `ok` without this field. If it is missing, something else answered and nothing was done.
+    Slack never answers `ok` without this field. If it is missing, another server answered and nothing was done.
     """
     found = answer.get(name)
     if not found:
@@ -85,7 +85,7 @@ def promised(answer: Any, name: str) -> Any:
 
 
 def error_code(error: SlackApiError) -> str:
-    """Return Slack's error code, or '' if something else answered."""
+    """Return Slack's error code, or '' if another server answered."""
     data = getattr(error.response, "data", None)
     return str(data.get("error") or "") if isinstance(data, dict) else ""
 
@@ -93,7 +93,7 @@ def error_code(error: SlackApiError) -> str:
 def pause_of(headers: Mapping[str, Any]) -> float | None:
     """Return the pause in seconds that Slack asks for, or None ("Rate limits": `Retry-After`, whole seconds).
 
-    Something else may answer in Slack's place, so a value that isn't a whole number (`inf`, a date) is no pause.
+    Another server may answer in Slack's place, so a value that isn't a whole number (`inf`, a date) is ignored.
     """
     said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
     first = str(said[0] if isinstance(said, list) and said else said)

@@ -33,7 +33,8 @@ EMOJI = {
     "octagonal_sign": "🛑",
 }
 _LEADING = re.compile(r"\s*:([a-z0-9_+-]+):(?::skin-tone-[1-6]:)?")
-#: `<@U1>`, `<#C1|general>`, `<!here>`, `<https://...|words>`. Slack escapes every other angle bracket.
+#: Markup in mrkdwn, such as `<@U1>`, `<#C1|general>`, `<!here>`, `<https://...|words>`. Slack escapes every other angle
+#: bracket.
 _MARKUP = r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>"
 _LITERAL = re.compile(_MARKUP)
 _MRKDWN = re.compile(r"```(?P<pre>.+?)```|`(?P<code>[^`\n]+)`|~(?P<struck>(?=\S)[^~\n]*(?<=\S))~|" + _MARKUP, re.DOTALL)
@@ -42,17 +43,18 @@ _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
-#: Our name, for a mention that carries only our user id. The reply reader knows that it names no other person.
+#: The text that replaces a mention of the bot by user id. The reply reader knows that it names no person.
 _OUR_NAME = "sayso"
-#: Characters that may follow our name at the end of a text.
+#: Characters that may follow the bot's name at the end of a text.
 _AFTER_WORDS = " .!\n"
-#: Characters that may follow our name at the start of a text.
+#: Characters that may follow the bot's name at the start of a text.
 _AFTER_NAME = re.compile(r"(?:[,:](?=\s))?\s*")
 _STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
 _BLOCKS = {"rich_text_quote": SpanKind.QUOTE, "rich_text_preformatted": SpanKind.CODE}
-#: Elements that mention people, and the field that holds the id.
+#: Types of elements that mention people, each with the field that holds the id.
 _MENTIONS = {"user": "user_id", "usergroup": "usergroup_id", "team": "team_id", "broadcast": "range"}
-#: Elements that aren't the sender's own words, and the fields that hold their visible text, the best first.
+#: Types of elements that aren't the sender's own words, each with the fields that may hold their visible text, the best
+#: first.
 _LINKED: Mapping[str, Sequence[str]] = {
     "link": ("text", "url"),
     "date": ("fallback", "format"),
@@ -68,7 +70,7 @@ class FormattedText(NamedTuple):
 
 
 def shown(event: Mapping[str, Any], me: str) -> FormattedText:
-    """Return the text of a person's message, without our name (`me` is our user id) at either end."""
+    """Return the text of a person's message without the bot's name at either end. `me` is the bot's user id."""
     blocks = event.get("blocks")
     if isinstance(blocks, list) and blocks:
         return _of_blocks(blocks, me)
@@ -88,27 +90,27 @@ def plain(text: str) -> str:
 
 @dataclass(slots=True)
 class _Page:
-    """A text that is being built from its parts."""
+    """A text with formatted spans, while it is put together from the parts of a message."""
 
     me: str
     text: str = ""
     spans: list[Span] = field(default_factory=list)
-    #: The positions of our name.
+    #: The positions of the bot's name in the text.
     ours: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str, kind: SpanKind | None = None) -> None:
-        """Add text, as a span of that kind if one is given."""
+        """Add text. If a kind is given, the text becomes a span of that kind."""
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
-        """Add the text that `write` adds, as one span of that kind."""
+        """Add the text that the function `write` adds, as one span of that kind."""
         start = len(self.text)
         write()
         if kind is not None:
             self.spans.append(Span(start, len(self.text), kind))
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
-        """Add a mention. A mention of us is no formatted span, because it addresses nobody else."""
+        """Add a mention. A mention of the bot itself is no formatted span, because it addresses nobody else."""
         start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
         self.write(name if name.startswith(sign) else f"{sign}{name}")
         if who == self.me:
@@ -117,7 +119,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without our name at either end. The name only says whom the text addresses."""
+        """Return the text without the bot's name at either end: there, the name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
@@ -131,7 +133,7 @@ class _Page:
 
 
 def _after_name(text: str, end: int) -> int:
-    """Return the position of the first word after our name at the start."""
+    """Return the position of the first word after the bot's name at the start."""
     found = _AFTER_NAME.match(text, end)
     return found.end() if found else end
 
@@ -187,7 +189,7 @@ def _unescaped(text: str) -> str:
 
 
 def _signed(whole: FormattedText) -> FormattedText:
-    """Return the text with an emoji at its start as a character, because the emoji can be the whole answer."""
+    """Return the text with an emoji's name at its start replaced by its character: an emoji can be the whole answer."""
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
@@ -197,7 +199,10 @@ def _signed(whole: FormattedText) -> FormattedText:
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
-    """Read rich text. People can't type any other block, so another block becomes its name, marked as a link."""
+    """Read the text of rich_text blocks.
+
+    People can't type any other block, so another block becomes its type's name, marked as a link.
+    """
     page = _Page(me)
     for block in blocks:
         if _type(block) != "rich_text":

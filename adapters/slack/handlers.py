@@ -1,7 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
 These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
-because only Slack's own fields identify them: bots, ourselves, edited and deleted messages, broadcast copies, unfurls.
+because only Slack's own fields identify them. These are messages of bots and of this bot, edited and deleted messages,
+broadcast copies, and previews of links.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
-from adapters.slack.messages import APPROVE, PAGE_ACTION, REASON_FIELD, packed
+from adapters.slack.messages import APPROVE, CHOOSE, PAGE_ACTION, REASON_FIELD, packed
 from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
@@ -24,18 +25,20 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Message sub-types that a person sends. Other sub-types come from Slack, from bots, or report a changed message.
+#: Sub-types of messages that people send. Other sub-types come from Slack or bots, or report that a message changed.
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
+#: The buttons by which a message of the bot is recognised as a card: Approve, and the first option of a question.
+_DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The workspace or organisation in which we are installed (its id), and our own user id."""
+    """The id of the workspace or organisation in which the app is installed, and the bot's own user id."""
 
     team: str
     user: str
@@ -43,11 +46,11 @@ class Me:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The ways to reach one person alone, and the things that they can be shown.
+    """The ways to send one person an answer that only they see, or to open a window for them.
 
-    `trigger` opens a window within three seconds. `view` is the window in which the person acted, `page` the page that
-    they asked for; `url` takes answers in channels that we aren't a member of. `home` says that they are looking at our
-    Home tab.
+    `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
+    page that they asked for. `url` takes answers in channels that the bot isn't a member of. `home` says that the
+    person is looking at the app's Home tab.
     """
 
     user: str
@@ -60,18 +63,18 @@ class Alone:
     home: bool = False
 
     def pack(self) -> str:
-        """Return the text for `Heard.press`."""
+        """Return these fields as text for `Heard.press`."""
         return packed({name: value for name, value in asdict(self).items() if value})
 
     @classmethod
     def unpack(cls, text: str) -> Self:
-        """Read the text of `pack`. Raises ValueError or TypeError for any other text."""
+        """Return the fields from the text of `pack`. Raises ValueError or TypeError for any other text."""
         return cls(**json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The data that a window remembers: its call, the place of the card, and which verb was pressed."""
+    """The data that Slack keeps with a window: the call, the place of its card, and the button that was pressed."""
 
     ref: str
     place: str
@@ -80,17 +83,17 @@ class Kept:
     verb: str = ""
 
     def pack(self) -> str:
-        """Return the text for `private_metadata`."""
+        """Return these fields as text for the window's `private_metadata`."""
         return packed(asdict(self))
 
     @classmethod
     def unpack(cls, text: str) -> Self:
-        """Read the text of `pack`. Raises ValueError or TypeError for any other text."""
+        """Return the fields from the text of `pack`. Raises ValueError or TypeError for any other text."""
         return cls(**json.loads(text))
 
 
 def read(raw: bytes) -> dict[str, Any]:
-    """Read what Slack sent: JSON, a form with JSON in it, or a command's form.
+    """Parse a request of Slack: JSON, a form with JSON in it, or a command's form.
 
     Raises ValueError, LookupError or TypeError if Slack can't have sent it.
     """
@@ -110,9 +113,9 @@ def read(raw: bytes) -> dict[str, Any]:
 def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
-    Slack sends a message that mentions us twice, as a message and as a mention. Both get the id of the message. A lane
-    is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call, and
-    needn't wait for the messages in the channel.
+    Slack sends a message that mentions the bot twice: as a message and as a mention. Both get the id of the message. A
+    lane is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call,
+    and needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
     if not event:
@@ -154,7 +157,7 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """Read a message, a mention, a reaction or the opening of our Home tab.
+    """Translate a message, a mention, a reaction or the opening of the Home tab.
 
     Like all translators here, raises LookupError, TypeError or ValueError if Slack can't have sent the event.
     """
@@ -169,12 +172,12 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
-    """Read a card of ours that Slack sends back.
+    """Translate a card of the bot that Slack sends back as an event.
 
-    In a direct conversation its place contains the id of the channel, and not of the person.
+    In a direct conversation, the place names the channel's id instead of the person's.
     """
     elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
-    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") == APPROVE), None)
+    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") in _DECIDING), None)
     if not isinstance(data, str):
         return None
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
@@ -187,7 +190,7 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
-    """Read the opening of the Home tab as the command `pending`, given in private and answered on the tab."""
+    """Translate the opening of the Home tab into the command `pending`, given in private and answered on the tab."""
     if event.get("tab") != "home":
         return None
     user = str(event["user"])
@@ -201,7 +204,10 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
 
 
 def _is_message(event: Mapping[str, Any]) -> bool:
-    """Return whether a person may have written this as a new message. A notice of a change is no new message."""
+    """Return whether a person may have written this as a new message.
+
+    A notice that a message changed is no new message.
+    """
     return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
 
 
@@ -233,7 +239,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
-    """Return why a message can't be anybody's decision, or None.
+    """Return why a message can't decide a call, or None if it can.
 
     A message that was fetched from the history may have been edited since it was sent.
     """
@@ -263,7 +269,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
 
 
 def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
-    """Read a button press, on a message or in a window."""
+    """Translate a button press, on a message or in a window."""
     action = body["actions"][0]
     name = str(action.get("action_id", ""))
     page = name.removeprefix(f"{PAGE_ACTION}:")
@@ -274,7 +280,7 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
-    """Return who pressed and where: on a message, or in a window, which remembers where it was opened."""
+    """Return who pressed and where: on a message, or in a window, which stores the place where it was opened."""
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
         kept = Kept.unpack(view["private_metadata"])
@@ -292,7 +298,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
 
 
 def explained(body: Mapping[str, Any], me: Me) -> Explained:
-    """Read the answer from the window that asks for a reason."""
+    """Translate the answer from the window that asks for a reason."""
     del me
     view = body["view"]
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
@@ -307,7 +313,10 @@ def explained(body: Mapping[str, Any], me: Me) -> Explained:
 
 
 def commanded(body: Mapping[str, Any], me: Me) -> Command:
-    """Read `/sayso WORD ...`. Slack has no commands in threads, so a command counts for all threads of its channel."""
+    """Translate the command `/sayso WORD ...`.
+
+    Slack has no commands in threads, so it counts for all threads of its channel.
+    """
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
     team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
@@ -322,7 +331,10 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
 
 
 def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    """Return the author's own team. In a channel with other organisations only the event's own fields name it."""
+    """Return the author's own team.
+
+    In a channel that is shared with other organisations, only the event's own fields name it.
+    """
     own = event.get("user_team") or event.get("team")
     if own or body.get("is_ext_shared_channel"):
         return str(own or _UNKNOWN)
@@ -348,7 +360,7 @@ def _channel(body: Mapping[str, Any]) -> str:
 
 
 def _moment(ts: Any) -> datetime | None:
-    """Return the time of a Slack time stamp (seconds since 1970, with microseconds), or None if it isn't one."""
+    """Return the time of a Slack time stamp (seconds since 1970, with microseconds), or None for any other value."""
     try:
         return datetime.fromtimestamp(float(ts), UTC)
     except (TypeError, ValueError, OverflowError, OSError):

@@ -1,9 +1,9 @@
-"""Fetches from Slack's history the messages that people sent to us while the service wasn't listening.
+"""Fetches the messages from Slack's history that people sent to the bot while it received no events.
 
 Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
-answer. So after each gap, the history of every channel that we are in is read from the last event on. Messages that
-address us go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by its
-id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
+answer. So after each gap, the history of every channel that the bot is in is read from the last event on. Messages that
+address the bot go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by
+its id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
 
 The number of channels, messages and threads is limited, and so is the time. The log says when messages are left out.
 """
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from adapters.slack.handlers import Me
     from hitl.call import Incoming
 
-#: A gap is filled at most this far back. People notice a longer outage, and a card older than this is seldom open.
+#: The longest gap that is filled. People notice a longer outage, and a card that is older than this is seldom open.
 LONGEST = timedelta(hours=24)
 #: Reading starts this much earlier, because events don't arrive in the order in which they happened.
 _OVERLAP = timedelta(minutes=1)
-#: After this many seconds of reading, the start goes on without the rest.
+#: After this many seconds, the reading stops, and messages not yet read are left out.
 WITHIN_S = 30.0
 _CHANNELS, _MESSAGES, _THREADS = 200, 200, 20
 _KINDS = "public_channel,private_channel,mpim,im"
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def happened_at(event: Incoming) -> datetime:
-    """Return when an event happened by Slack's clock, or when it arrived if it has no time stamp."""
+    """Return the time of an event by Slack's clock. If it has no time stamp, return when it arrived."""
     try:
         body = read(event.body)
         inner = body.get("event") or {}
@@ -52,7 +52,7 @@ def happened_at(event: Incoming) -> datetime:
 
 
 class History:
-    """Reads the channels that we are in. `keep` puts one raw event into the inbox."""
+    """Reads the history of the channels that the bot is in. `keep` puts one raw event into the inbox."""
 
     def __init__(self, client: AsyncWebClient, me: Me, keep: Callable[[bytes], Awaitable[None]]) -> None:
         self._client = client
@@ -60,7 +60,10 @@ class History:
         self._keep = keep
 
     async def fetch(self, since: datetime) -> None:
-        """Record the messages that have addressed us since `since`. If Slack refuses a part, the log says so."""
+        """Record the messages that people have addressed to the bot since a time.
+
+        If Slack refuses a part, the log says so.
+        """
         # Messages carry Slack's time stamps, and Slack's clock may differ from ours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:
@@ -79,7 +82,7 @@ class History:
         return channels
 
     async def _read(self, channel: str, oldest: str) -> None:
-        """Record the messages that addressed us in one channel and in its recent threads, oldest first."""
+        """Record the messages to the bot in one channel and in its recent threads, oldest first."""
         async with explained():
             told = await self._client.conversations_history(channel=channel, oldest=oldest, limit=_MESSAGES)
             heads = [dict(one) for one in promised(told, "messages")]
@@ -102,13 +105,13 @@ class History:
                 yield dict(one)
 
     def _addresses_us(self, channel: str, message: Mapping[str, Any]) -> bool:
-        """Return whether a person addressed the message to us: in a direct conversation, or by a mention."""
+        """Return whether a person addressed the message to the bot: in a direct conversation, or by a mention."""
         text = str(message.get("text") or "")
         named = f"<@{self._me.user}>" in text or f"<@{self._me.user}|" in text
         return message.get("user") != self._me.user and (named or is_direct(channel))
 
     def _event(self, channel: str, message: dict[str, Any]) -> bytes:
-        """Return the message as the event that Slack would have sent."""
+        """Return the message in the form of the event that Slack would have sent for it."""
         event = {**message, "type": "message", "channel": channel}
         body = {"type": "event_callback", "event_id": f"{channel}:{message['ts']}", "team_id": self._me.team}
         return json.dumps({**body, "event": event}).encode()

@@ -24,7 +24,10 @@ _log = logging.getLogger(__name__)
 
 
 class Lookups:
-    """Completes events. `emails` lets people be known by the address that Slack has confirmed."""
+    """Adds facts from Slack and the store to events.
+
+    With `emails`, people may be listed by the address that Slack confirmed.
+    """
 
     def __init__(self, chat: SlackChat, core: Core, me: Me, *, emails: bool) -> None:
         self._chat = chat
@@ -33,13 +36,13 @@ class Lookups:
         self._emails = emails
 
     async def complete(self, heard: Heard | None, body: Mapping[str, Any]) -> Heard | None:
-        """Return the event with those facts, or None if the event needs no answer."""
+        """Return the event with the facts from Slack and the store, or None if the event needs no answer."""
         if isinstance(heard, Echo):
             return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     async def _unknown_card(self, heard: Echo) -> Echo | None:
-        """Return the echo of one of our cards with the person as its place, or None if the direct channel is unknown.
+        """Return the event of one of the bot's own cards, with the person as its place if the channel is a direct one.
 
         If the card isn't on record, first wait until no card is being sent there: Slack's answer to the sending may
         record it.
@@ -54,7 +57,7 @@ class Lookups:
         return heard
 
     def follow(self, body: Mapping[str, Any]) -> None:
-        """Remember the author of a new message, so that we know who wrote last in a place."""
+        """Remember the author of a new message, so that it is known who wrote last in a place."""
         wrote, me = author_of(body), self._me
         if wrote is None:
             return
@@ -67,14 +70,17 @@ class Lookups:
             self._chat.threads.heard(place, ts, author)
 
     def unsettle(self, body: Mapping[str, Any]) -> None:
-        """Forget our latest message in the event's channel: an operator's own listener may have answered there."""
+        """Forget which call the bot's latest message in the event's channel is about.
+
+        An operator's own listener may have written there in the meantime.
+        """
         channel = channel_in(body)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
         if place:
             self._chat.threads.unsettle(place_of(self._me.team, place))
 
     async def _look_back(self, heard: Text) -> None:
-        """Ask Slack who wrote after the newest card in this place, because we may have missed messages.
+        """Ask Slack who wrote after the newest card in this place, because the bot may have missed messages.
 
         If Slack doesn't answer, the latest author stays unknown, and an unaddressed yes is asked back.
         """
@@ -105,12 +111,15 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Return whether an event can't count and happened where we take no part. Nobody needs an answer then."""
+        """Return whether an event can't decide and happened in a conversation without the bot.
+
+        Nobody needs an answer then.
+        """
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us
 
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
-        """Return the event with facts that only Slack or the store knows.
+        """Return the event with the facts that only Slack or the store knows.
 
         These are: whether the author is a bot, their own team, their address, and who wrote before.
         """
@@ -123,13 +132,13 @@ class Lookups:
             who = await self._who(user)
             if who is None:
                 return replace(heard, barred="chat.unchecked")
-            # A person's own team counts, not the team in whose channel they acted.
+            # The identity has the person's own team, not the team in whose channel they acted.
             identity = identity_of(who.team, user) if who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self._emails else heard
 
     async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
-        """Return Slack's record of a person, or None if Slack refuses. Raises PlatformError if another try may help."""
+        """Return Slack's data about a person, or None if Slack refuses it. Raises PlatformError if a retry may help."""
         try:
             return await self._chat.who(user, again=again)
         except PlatformError as error:
@@ -139,7 +148,7 @@ class Lookups:
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Return whether we have written in that thread, or cards go there.
+        """Return whether the bot has written in that thread, or cards are posted there.
 
         After a restart this is known only if a call from the thread is pending, or if the settings name the thread.
         """
@@ -153,10 +162,10 @@ class Lookups:
         return await self._store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
-        """Replace the user id by the address, for a member of our own workspace whom lists name only by the address.
+        """Replace the user id by the e-mail address, for a member of our workspace whom lists name only by the address.
 
-        Slack is asked for the address again each time, because it may decide and somebody who has left must not. A
-        person of another workspace keeps their id, whatever address that workspace confirmed.
+        Slack is asked for the address again each time: the address may decide calls, and a person who has left must not
+        decide. A person of another workspace keeps their id, whatever address that workspace confirmed.
         """
         own = heard.identity == identity_of(self._me.team, user)
         if not own or heard.barred or self._chat.names.people.principal(heard.identity) != heard.identity:
@@ -167,7 +176,7 @@ class Lookups:
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
     def _named(self, who: SlackPerson | None) -> bool:
-        """Return whether a list names this member of our workspace by their address."""
+        """Return whether a list names this member of the own workspace by their e-mail address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"

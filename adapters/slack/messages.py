@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.cards.shown import PartKind
@@ -35,17 +35,20 @@ Block: TypeAlias = "dict[str, Any]"
 #: Block Kit reference: the longest text of a section, and of a header.
 SECTION = 3000
 HEADER = 150
-#: The longest text of ours, over several sections. It leaves room in the message for the blocks around it.
+#: The longest sentence of the service, which may take several sections. It leaves room in the message for the blocks
+#: around it.
 LONGEST = 12_000
 #: The longest text of one page of the details. It is shown in several blocks, each within a section's limit.
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
-#: Block Kit reference, `accessibility_label`.
+#: The longest text that screen readers read for a button (Block Kit reference, `accessibility_label`).
 _READ_ALOUD = 75
 PLATFORM = "slack"
 
 APPROVE, REJECT, DETAILS = "sayso:approve", "sayso:reject", "sayso:details"
+#: The beginning of the names of buttons for the options of a question. A colon and the option's number follow it.
+CHOOSE = "sayso:choose"
 PAGE_ACTION = "sayso:page"
 REASON_WINDOW = "sayso:reason"
 REASON_FIELD = "reason"
@@ -73,13 +76,14 @@ def card_message(
 ) -> Message:
     """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
 
-    `heard` says whether Slack sends us the messages of that channel; `reader` is the principal who alone reads it, ''
-    for many.
+    `heard` says whether the bot receives the messages of that channel. `reader` is the principal of the only person who
+    reads it, '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
-        # Text that an agent wrote is never in this text: a notification has no frame to set it apart.
+        # The notification text never holds text that an agent wrote: a notification has no frame to set such text
+        # apart.
         return Message(
             tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
         )
@@ -89,7 +93,9 @@ def card_message(
 
 
 def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
-    """Return a sentence of ours, its middle cut out if it is too long. Markup inside a quotation has no effect.
+    """Return a sentence of the service as a message. If it is too long, its middle is cut out.
+
+    Markup inside a quotation has no effect.
 
     A line that is an address below `home`, the workspace's own address, becomes a link.
     """
@@ -103,10 +109,13 @@ def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> M
 
 
 def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_ENGLISH) -> Message:
-    """Return how a call ended, for the conversation that asked. `mentioned` are the user ids of the requester."""
+    """Return the message that says how a call ended, for the conversation where it was asked for.
+
+    `mentioned` are the requester's user ids.
+    """
     told = outcome_for_agent(call, wording)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
-    # A rejection's reason may be as long as a person likes; a section's limit holds here too.
+    # A rejection's reason may be very long. The limit of a section holds here too.
     lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION, wording))]}]
     output = card(call).output
     lines += map(_preformatted, chunks(cut(output, PAGE, wording), _CHUNK)) if output else ()
@@ -114,7 +123,7 @@ def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_E
 
 
 def outcome_message(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> Message:
-    """Return the message that is sent when a card can't be edited: how the call ended."""
+    """Return the message that says how a call ended, for a card that can't be edited."""
     return plain_message(f"{call.short}: {outcome(call, names, wording)}", wording=wording)
 
 
@@ -151,8 +160,8 @@ def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH)
     return (shown, where, {"type": "actions", "elements": buttons})
 
 
-def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
-    """Return the window that asks for the reason of a decision."""
+def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH, *, asks: bool = False) -> Block:
+    """Return the window that asks for a reason or, with `asks`, for the answer to a question."""
     field: Block = {
         "type": "plain_text_input",
         "action_id": REASON_FIELD,
@@ -160,11 +169,11 @@ def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_E
         "max_length": SECTION,
         "focus_on_load": True,
     }
-    question = wording.say(f"window.why.{verb}", short=short)
+    question = wording.say("window.why.answer", short=short) if asks else wording.say(f"window.why.{verb}", short=short)
     return {
         "type": "modal",
         "callback_id": REASON_WINDOW,
-        "title": _plain(wording.say("window.title.why")),
+        "title": _plain(wording.say("window.title.answer") if asks else wording.say("window.title.why")),
         "submit": _plain(wording.say("window.send")),
         "close": _plain(wording.say("window.close")),
         "private_metadata": metadata,
@@ -216,7 +225,7 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card, wording: Wording) -> Block:
-    """Return the block that shows the request, its place, and what speaks for and against it."""
+    """Return the block that shows the request, its place, and the facts for and against it."""
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
@@ -231,7 +240,10 @@ def _what(shown: Card, wording: Wording) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Show a one-line value beside its name, and code or a diff in a frame. Slack accepts no empty text."""
+    """Yield the blocks of the request's parts: a one-line value beside its name, code or a diff in a frame.
+
+    Slack accepts no empty text.
+    """
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _preformatted(part.text)
@@ -250,11 +262,13 @@ def _foot(shown: Card, names: Names, wording: Wording) -> Block:
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Return the buttons. Approve is green and reject red.
+    """Return the block with the card's buttons. Approve is green and Reject is red.
 
     If an approval takes more than one step, its button has no colour and its label ends in dots.
     """
     label = cut(shown.push, _READ_ALOUD, wording)
+    if shown.asks:
+        return _answers(call, shown, keys, place, wording)
     buttons = []
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
@@ -264,8 +278,31 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
     return {"type": "actions", "elements": buttons}
 
 
+def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
+    """Return the buttons of a question: one for each option, or one that opens a window for an answer in words.
+
+    The buttons Decline and Details follow.
+    """
+    label = cut(shown.push, _READ_ALOUD)
+    told = [
+        (verb, f"{CHOOSE}:{number}", text)
+        for number, (verb, text) in enumerate(zip(CHOICES, shown.choices, strict=False), start=1)
+    ]
+    told = told or [(Verb.APPROVE, APPROVE, wording.say("button.answer"))]
+    told += [
+        (Verb.REJECT, REJECT, wording.say("button.decline")),
+        (Verb.DETAILS, DETAILS, wording.say("button.details")),
+    ]
+    buttons = [
+        _button(action, text, _data(call, keys, verb, place), None)
+        | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)}
+        for verb, action, text in told
+    ]
+    return {"type": "actions", "elements": buttons}
+
+
 def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names, wording: Wording) -> Iterator[Block]:
-    """Return the blocks of an ended call: the outcome with a Details button, then who decided, when and why."""
+    """Yield the blocks of an ended call: the outcome with a Details button, then who decided, when and why."""
     details = _button(DETAILS, wording.say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
     yield {**_section(cut(_ended(shown, wording), SECTION, wording)), "accessory": details}
     why = (*shown.end_why, wording.say("card.name", short=shown.short))
@@ -279,7 +316,7 @@ def _ended(shown: Card, wording: Wording) -> str:
 
 
 def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> Iterator[Block]:
-    """Return the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
+    """Yield the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
@@ -341,5 +378,5 @@ def _fallback(text: str, wording: Wording = IN_ENGLISH) -> str:
 
 
 def packed(value: Mapping[str, Any]) -> str:
-    """Return the text that a window remembers (`private_metadata`, at most 3,000 characters)."""
+    """Return data as the text that Slack keeps with a window (`private_metadata`, at most 3,000 characters)."""
     return json.dumps(value, separators=(",", ":"))

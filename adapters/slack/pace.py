@@ -1,8 +1,8 @@
 """Keeps to Slack's rate limits: one message a second in a channel, and fifty edits a minute in all.
 
-"Rate limits": `chat.postMessage` is limited by channel, `chat.update` is in tier 3. Waiting here costs less than a 429,
-which stops the method for the whole workspace. Refreshes of open cards leave half of the edits to outcomes, which
-people wait for.
+The limits are from Slack's page "Rate limits": `chat.postMessage` is limited by channel, `chat.update` is in tier 3.
+Waiting here costs less than a 429, which stops the method for the whole workspace. Refreshes of open cards leave half
+of the edits to outcomes, which people wait for.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: This many edits a minute stay free for outcomes.
+#: The number of edits a minute that refreshes of open cards leave free for outcomes.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000
 
 
 class Pace:
-    """Time slots for each channel and for edits. `scale` shortens every wait, for a test server with other limits."""
+    """Time slots for the messages of each channel and for edits.
+
+    `scale` shortens every wait, for a test server with other limits.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,10 @@ class Pace:
         await self._until(at)
 
     def edit_now(self, *, refresh: bool) -> None:
-        """Take a slot for an edit now. Raises NotYetError and takes no slot if none is free: new cards don't wait."""
+        """Take a slot for an edit that is free now.
+
+        If none is, raise NotYetError, so that new cards needn't wait for the edit.
+        """
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
         now = self._now()
         if at > now:
@@ -64,11 +70,11 @@ class Pace:
         self._edits.append(at)
 
     def hold(self, channel: str, seconds: float) -> None:
-        """Take no slot in this channel until the pause that Slack asks for is over."""
+        """Give out no slot in this channel until the pause that Slack asks for is over."""
         self._reserve(channel, max(self._next.get(channel, 0.0), self._now() + seconds))
 
     def hold_edits(self, seconds: float) -> None:
-        """Take no slot for an edit until the pause that Slack asks for is over."""
+        """Give out no slot for an edit until the pause that Slack asks for is over."""
         self._edits_from = max(self._edits_from, self._now() + seconds)
 
     def _edit_at(self, most: int) -> float:

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-#: The start waits at most this many seconds for the history. After that, live events may overtake it.
+#: The start waits at most this many seconds for older messages from the history. After that, new events may come before
+#: them.
 _OLDER_FIRST_S = 3.0
-#: Loggers whose lines may contain message bodies or secret connection addresses. Our own log lines are enough.
+#: Loggers whose lines may contain message bodies or secret connection addresses. Their lines are dropped.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
 
@@ -79,13 +80,13 @@ class Slack:
         self._dispatcher = dispatcher
         self._lookups: Lookups | None = None
         self._me: Me | None = None
-        #: The newest event that the process before this one recorded.
+        #: The newest event that was recorded before this process started.
         self._last_before = last_before
         self._inbox = EventRecorder(core.store, chat.threads.missed)
         self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:
-        """Return the connections of Socket Mode, or None if Slack sends requests.
+        """Return the connections of Socket Mode, or None if Slack sends events as HTTP requests.
 
         Raises SettingsError without an app token.
         """
@@ -105,22 +106,26 @@ class Slack:
         )
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
-        """Return the endpoint of Slack's requests. Raises SettingsError without a signing secret."""
+        """Return the HTTP endpoint for Slack's requests. Raises SettingsError without a signing secret."""
         self._inbox.woken = woken
         return webhook.endpoint(self._inbox, self._settings.secret("signing_secret"))
 
     async def connect(self) -> str:
-        """Ask Slack for our ids, then fetch older messages. Return our user id. Raises PlatformError."""
+        """Ask Slack for the bot's ids, then fetch older messages. Return the bot's user id. Raises PlatformError."""
         me = self._me = await self.chat.connect()
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
-        # Older messages come first, unless Slack is slow: presses mustn't wait for history.
+        # Older messages should be recorded first. If Slack is slow, this stops waiting: button presses mustn't wait for
+        # history.
         await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
         return me.user
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Hand a recorded event to our listeners, then to the operator's. Raises their exceptions, or Untaken."""
+        """Pass a recorded event to our listeners, then to the operator's.
+
+        Raises an exception of a listener, or Untaken.
+        """
         body, lookups = read(event.body), self._lookups
         if lookups is None:
             raise PlatformError("not connected yet", passing=True)
@@ -134,7 +139,7 @@ class Slack:
         try:
             shared = await self._dispatcher.dispatch(body, hear_body)
         except Exception:
-            # The operator's listener may have written something before it failed.
+            # The operator's listener may have written a message before it failed.
             if self._dispatcher.has_others:
                 lookups.unsettle(body)
             raise
@@ -142,7 +147,7 @@ class Slack:
             lookups.unsettle(body)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Slack."""
         for task in self._catching_up:
             task.cancel()
         await asyncio.gather(*self._catching_up, return_exceptions=True)
@@ -162,9 +167,9 @@ class Slack:
         await self._catch_up(await self._core.store.newest(PLATFORM))
 
     async def _catch_up(self, last: Incoming | None) -> None:
-        """Record the messages that people have sent to us since an event.
+        """Record the messages that people have sent to the bot since the event `last`.
 
-        A new installation has no event, and fetches nothing.
+        A new installation has no such event, and fetches nothing.
         """
         if last is None or self._me is None:
             return

@@ -40,9 +40,9 @@ WINDOW_S = 300
 _LONGEST_STAMP = 16
 #: Seconds between pings. A connection that answers no ping within half of this is dead.
 HEARTBEAT_S = 20.0
-#: The longest wait, in seconds, before a new connection if the old one worked until it ended.
+#: The longest wait, in seconds, before a new connection if the last connection worked until it ended.
 _AGAIN_S = 0.5
-#: Slack's errors about a token or an app that connecting again doesn't mend.
+#: Slack's errors about a token or an app that a new connection can't solve.
 _LASTING = frozenset(
     {
         "invalid_auth",
@@ -59,16 +59,19 @@ _log = logging.getLogger(__name__)
 
 
 class EventRecorder:
-    """Records what Slack sends. It calls `missed` when events may have been lost."""
+    """Records the events that Slack sends. It calls `missed` when events may have been lost."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
         self.missed = missed
-        #: Called after each commit, if it is set.
+        #: A function to call after each commit, or None.
         self.woken: Callable[[], None] | None = None
 
     async def take(self, raw: bytes) -> int:
-        """Commit an event. Return the HTTP status of the answer: 200, 400 if Slack can't have sent it, or 503."""
+        """Commit an event.
+
+        Return the HTTP status for Slack: 200, 400 if Slack can't have sent the event, or 503 if the store fails.
+        """
         try:
             await self.keep(raw)
         except Unavailable:
@@ -79,7 +82,7 @@ class EventRecorder:
         return OK
 
     async def keep(self, raw: bytes) -> None:
-        """Commit an event once, however often it is sent. Raises Unavailable if the store can't commit it.
+        """Commit an event once, even if Slack sends it several times. Raises Unavailable if the store can't commit it.
 
         Raises LookupError, TypeError or ValueError if Slack can't have sent it.
         """
@@ -107,7 +110,7 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 class Sockets:
     """Socket Mode: several connections; Slack sends each event over one of them.
 
-    Without a connection, events may be lost. The inbox is notified when such a time begins, and when it ends.
+    Without a connection, events may be lost. The recorder is notified when such a time begins, and when it ends.
     """
 
     def __init__(
@@ -123,7 +126,7 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether there has been a connection. The first one ends no gap.
+        #: Whether there has been a connection before. The first connection ends no time of lost events.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
@@ -131,7 +134,7 @@ class Sockets:
 
     @property
     def trouble(self) -> str | None:
-        """Why no events arrive, or None if at least one connection is up."""
+        """Return why no events arrive, or None if at least one connection is up."""
         troubles = [line.trouble for line in self._lines]
         return None if None in troubles else troubles[0]
 
@@ -140,7 +143,7 @@ class Sockets:
             self._missed()
 
     def _heard(self) -> None:
-        """Handle a new connection. If it is the only one, events may have been lost until now."""
+        """Handle a new connection. If no other connection was up, events may have been lost until now."""
         self._unheard()
         if self.trouble is not None and self._began and self._regained:
             self._regained()
@@ -195,7 +198,7 @@ class _Line:
                 await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:
-        """Open one connection and read it to its end. Its address works once, and for seconds only."""
+        """Open one connection and read it to its end. Its address is valid once, and only for seconds."""
         opened = await self._client.apps_connections_open(app_token=self._token)
         proxy = self._client.proxy
         url = str(promised(opened, "url"))

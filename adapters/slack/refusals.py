@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Error codes (chat.postMessage and conversations.open, "Errors"), and the key of the sentence that names the remedy.
+#: For each error code (chat.postMessage and conversations.open, "Errors"), the catalogue key of the sentence with the
+#: remedy.
 REMEDIES: Mapping[str, str] = {
     "channel_not_found": "remedy.slack.invite",
     "not_in_channel": "remedy.slack.invite",

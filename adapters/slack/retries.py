@@ -1,7 +1,7 @@
-"""Decides when the client itself retries a request: only if that may help within the seconds that a press gives us.
+"""Decides when slack-sdk itself retries a request: only if that helps within the seconds that Slack allows.
 
-A trigger opens a window for three seconds, and other events of the lane wait meanwhile. The caller handles errors that
-need longer: the outbox and the inbox retry later, and a press is answered in another way.
+After a press, a window can be opened for three seconds, and other events of the lane wait meanwhile. The caller handles
+errors that need longer: the outbox and the inbox retry later, and a press is answered in another way.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     from slack_sdk.http_retry.response import HttpResponse
     from slack_sdk.http_retry.state import RetryState
 
-#: "Rate limits": a 429 gives the pause in `Retry-After`. A pause longer than this many seconds isn't waited for here.
+#: "Rate limits": a 429 names a pause in `Retry-After`. If the pause is longer than this many seconds, the request isn't
+#: retried here.
 LONGEST_S = 1.5
 _PAUSES_S = (0.3, 0.9)
-#: A connection that broke. A connection that can't be opened needs longer. Here a `SlackApiError` is a body without
-#: JSON.
+#: The errors of a connection that broke. (A connection that can't be opened needs longer.) Here, a `SlackApiError`
+#: means a body without JSON.
 _BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
 
 
 class Soon(AsyncRetryHandler):
     """Retries twice, within about one and a half seconds.
 
-    `methods` says that the answers are JSON objects, as those of methods are; a `response_url` answers with any text.
+    `methods` says that the requests call methods, which answer with JSON objects. A `response_url` answers with any
+    text.
     """
 
     def __init__(self, *, methods: bool = True) -> None:
@@ -64,7 +66,7 @@ class Soon(AsyncRetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> None:
-        """Wait, then ask the client for another try."""
+        """Wait, then mark the request for another attempt."""
         del request, error
         state.next_attempt_requested = True
         pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a wait is no secret

@@ -36,7 +36,7 @@ class SlackSettings(BaseModel):
 
     @property
     def is_pushed(self) -> bool:
-        """Return whether Slack sends requests to us."""
+        """Return whether Slack sends events to an HTTP endpoint of the service."""
         return self.receive == "http"
 
     def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:

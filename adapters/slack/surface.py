@@ -1,4 +1,4 @@
-"""Declares Slack as a surface, and builds and parses the names of its places, people and messages."""
+"""Declares Slack as a surface, and makes and parses the names of its places, people and messages."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def identity_of(team: str, user: str) -> str:
 
 
 def message_of(channel: str, ts: str) -> str:
-    """Return a message's id among all chats."""
+    """Return a message's id, which is unique among all chats."""
     return f"{channel}:{ts}"
 
 
 def is_direct(channel: str) -> bool:
-    """Return whether this is a direct channel: a conversation of one person with us."""
+    """Return whether this is a direct channel: a conversation of one person with the bot."""
     return channel.startswith(_DIRECT)
 
 
 def _place(name: str) -> Place:
-    """Return the declared place. All threads of a channel count as one room."""
+    """Return the `Place` with this name. All threads of a channel count as one room."""
     channel = channel_of(name)
     return Place(name, chat=channel, room=channel)
 

@@ -1,7 +1,7 @@
 """Remembers who wrote last in each place, so that an unaddressed yes counts only if it can be an answer to a card.
 
 The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
-the latest author is unknown until Slack's own history has been read, or until we write in that place again.
+the latest author is unknown until Slack's own history has been read, or until the bot writes in that place again.
 """
 
 from __future__ import annotations
@@ -26,36 +26,42 @@ class _Talk:
 
 
 class Threads:
-    """The latest messages of the places where we wrote. Places that have been silent longest are forgotten first."""
+    """The latest messages in the places where the bot wrote.
+
+    If there are too many, the places silent for longest are dropped.
+    """
 
     def __init__(self) -> None:
         self._talks: FIFOCache[str, _Talk] = FIFOCache(_PLACES)
 
     def wrote(self, place: str, ts: str, ref: str | None) -> None:
-        """Record that we wrote in this place, about the call with this ref."""
+        """Record that the bot wrote in this place, about the call with this ref."""
         talk = self._talks.get(place) or _Talk()
         self._talks[place] = talk
         if ts >= talk.ours:
             talk.ref, talk.ours, talk.sure = ref, ts, True
 
     def echoed(self, place: str, ts: str) -> None:
-        """Record a message in our name. Its call isn't known yet; `wrote` follows when Slack has answered."""
+        """Record a message of the bot that Slack sent back.
+
+        Its call isn't known yet; `wrote` follows when Slack has answered.
+        """
         talk = self._talks.get(place)
         if talk is not None and ts > talk.ours:
             talk.ref, talk.ours, talk.sure = None, ts, False
 
     def unsettle(self, channel: str) -> None:
-        """Forget which call our latest messages in a channel and its threads are about.
+        """Forget which call the bot's latest messages in a channel and its threads are about.
 
-        Somebody else may have written there in our name, perhaps visible to one person only. The places count again
-        when we write there next.
+        An operator's listener may have written there in the bot's name, perhaps visible to one person only. The places
+        count again after the bot's next message.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:
                 talk.ref = None
 
     def missed(self) -> None:
-        """Mark every place as unsure, because others may have written messages that we didn't receive."""
+        """Mark every place as unsure, because other people may have written messages that the bot didn't receive."""
         for talk in self._talks.values():
             talk.sure = False
 
@@ -65,15 +71,15 @@ class Threads:
             self._talks[place].others.append((ts, author))
 
     def known(self, place: str) -> bool:
-        """Return whether we wrote in this place recently."""
+        """Return whether the bot wrote in this place recently."""
         return place in self._talks
 
     def is_sure(self, place: str) -> bool:
-        """Return whether we have received every message in this place since our latest one."""
+        """Return whether the bot has received every message in this place since its own latest message."""
         return self.known(place) and self._talks[place].sure
 
     def latest(self, place: str, ts: str) -> str | None:
-        """Return the ref that our latest message before `ts` is about, or None.
+        """Return the ref of the call that the bot's latest message before `ts` is about, or None.
 
         The result is None if the author of the message at `ts` is unknown, if anybody else wrote between our message
         and that message, or if messages may be missing.

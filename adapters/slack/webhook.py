@@ -1,4 +1,7 @@
-"""Requests that Slack pushes. Signed requests are recorded and answered; other requests are neither read nor kept."""
+"""The HTTP endpoint for Slack's requests.
+
+A signed request is recorded and answered; any other request is refused unread.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
-    """Return the one endpoint for events, presses, windows and commands.
+    """Return the one endpoint for events, button presses, windows and commands.
 
     Raises SettingsError without a signing secret, because then anybody could send button presses.
     """

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from cachetools import FIFOCache
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
-from telegram.constants import ParseMode
+from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.messages import (
@@ -35,6 +35,7 @@ from hitl.errors import Unavailable
 from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.proof.seals import bound
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -47,10 +48,10 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: Whether this task is sending a message of ours.
+#: Whether the current task is sending a message of the service (and not of an operator's handler).
 _ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
-#: A card asks Telegram for the names of at most this many approvers.
+#: To show a card, Telegram is asked for the names of at most this many approvers.
 _NAMED = 3
 #: The ids of supergroups and channels begin with this prefix (Bot API, `Chat.id`).
 _SUPERGROUP = "-100"
@@ -62,10 +63,10 @@ class TelegramChat:
     """The chat of one bot.
 
     `moved` is called when a group became a supergroup; conversations keep the name that they began with. `stands` is
-    called when a card was posted again, with its call, its route and the new message. `fresh` returns the current call
-    when it is an edit's turn, so that a change during the wait needs no second edit. `said` holds our latest message in
-    each private chat and the ref that it is about, as last given to `say`; an unknown latest message is left out.
-    `bind` stores which call a message of ours is about, so that a reply to the message answers that call.
+    called with call, route and message id when a card was posted a second time. `fresh` returns the current state of a
+    call just before an edit is sent, because an edit may wait long for its turn. `said` holds the bot's latest message
+    in each private chat and the ref that it is about, as last given to `say`; an unknown latest message is left out.
+    `bind` stores which call a message of the bot is about, so that a reply to the message answers that call.
     """
 
     def __init__(  # noqa: PLR0913 - each is one port, by keyword
@@ -83,7 +84,7 @@ class TelegramChat:
         bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
-        #: The names of people. The service replaces it with its own when it attaches this chat.
+        #: The display names of people. The service replaces this object with its own when it attaches this chat.
         self.names = Names()
         self._keys = keys
         self._pace = pace
@@ -93,19 +94,20 @@ class TelegramChat:
         self._fresh = fresh
         self._say = say
         self._bind = bind
-        #: Our latest message in each place, and the call that it is about. None if a message is being sent or may have
-        #: arrived.
+        #: The bot's latest message in each place, and the call that it is about. None if a message is being sent or may
+        #: have arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
-        #: A lock for each place, held while we write there, so that the message sent last is the latest.
+        #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
+        #: message.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        #: The hash of the latest content of each message.
+        #: For each message, the hash of the content that was sent last. An edit without a change isn't sent.
         self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
-        #: The accounts whose name we have asked Telegram for.
+        #: The accounts whose names Telegram was asked for.
         self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that our latest message in `place` is about, if it was there before the message `before`.
+        """Return the ref that the bot's latest message in `place` is about, if that came before the message `before`.
 
         None if it is about no call, or isn't known. Telegram numbers the messages of a chat in their order.
         """
@@ -125,12 +127,15 @@ class TelegramChat:
         self._moves[old] = new
 
     async def post(self, route: str, call: Call) -> str:
-        """Post the card. Return the message's id among all chats."""
+        """Post the card of a call. Return the message's id, which is unique among all chats."""
         await self._meet(route, (call.requester, *call.approvers[:_NAMED]))
         return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
 
     async def _meet(self, route: str, people: Iterable[str]) -> None:
-        """Ask Telegram once for the names of people that aren't known. Without a name, a card shows the id."""
+        """Ask Telegram for the names of people whose names aren't known, once for each.
+
+        Without a name, a card shows the id.
+        """
         chat_id, _ = parse_place(self._moves.get(route, route))
         for account in {self.names.account(each, PLATFORM) for each in people if not self.names.is_known(each)}:
             if not account.isdecimal() or account in self._asked_about:
@@ -142,7 +147,10 @@ class TelegramChat:
                 self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to the call's present state. If that fails, post a new card, or an ended call's outcome."""
+        """Edit the card to show the call's present state.
+
+        If the edit fails, post a new card, or the outcome if the call has ended.
+        """
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:
@@ -156,7 +164,7 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a duplicate card: it says that another card counts, or how the call ended."""
+        """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:
@@ -206,11 +214,11 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation that asked how its call ended."""
+        """Post how the call ended to the conversation where it was asked for."""
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence of ours, as a reply to the message `answers` if that still exists."""
+        """Send a sentence of the service, as a reply to the message `answers` if that still exists."""
         await self._bound(
             await self._send(route, plain_message(text, self._wording(route)), about=about, answers=answers), about
         )
@@ -225,21 +233,24 @@ class TelegramChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask for the reason of an approval: a reply field opens for one person (an identity), who is mentioned.
+        """Ask one person (an identity) for the reason of an approval.
+
+        They are mentioned, and a reply field opens for them.
 
         A rejection needs no question here, because the card of a rejected call asks for the reason.
         """
         del press
         if verb is Verb.REJECT:
             return
-        asked = self.names.people.wording(route, person).say("answer.why_approved", short=call.short)
+        key = "answer.question.prompt" if is_question(call) else "answer.why_approved"
+        asked = self.names.people.wording(route, person).say(key, short=call.short)
         message = question(asked, int(person.partition(":")[2]))
         field = ForceReply(selective=True)
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """Show a whole text: as a message, or as a file of that name if it is too long for a message."""
+        """Show a whole text as a message. If it is too long for a message, send it as a file with the given name."""
         del press
         if length(text) <= LONGEST:
             return await self._bound(await self._send(route, whole_message(text), about=about), about)
@@ -253,10 +264,26 @@ class TelegramChat:
 
         return await self._bound(await self._deliver(route, send, about=about), about)
 
-    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer a press, once. Telegram refuses the answer if the press is too old.
+    async def working(self, route: str, *, on: bool) -> None:
+        """Show "typing" for five seconds (Bot API, `sendChatAction`).
 
-        The decision counts; the log says so.
+        It ends by itself, or with the bot's next message.
+        """
+        if not on:
+            return
+        chat_id, topic = parse_place(self._moves.get(route, route))
+        # The "typing" sign is no message, so the bot's latest message there stays the latest.
+        ours = _ours.set(True)
+        try:
+            async with _explained():
+                await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
+        finally:
+            _ours.reset(ours)
+
+    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
+        """Answer a button press, which Telegram allows once. If the press is too old, Telegram refuses the answer.
+
+        The decision still counts, and the log reports the refusal.
         """
         try:
             async with _explained():
@@ -265,7 +292,7 @@ class TelegramChat:
             _log.warning("telegram.press_not_answered", {"why": str(error)})
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Telegram."""
         await self.bot.shutdown()
 
     async def _send(
@@ -287,10 +314,12 @@ class TelegramChat:
         return await self._deliver(route, send, about=about, answers=answers)
 
     async def _deliver(self, route: str, send: _Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send to the conversation's present place, without its topic or the answered message if that is gone.
+        """Send a message to the conversation's present place.
 
-        Before the message is sent, our latest message there is stored as unknown. When Telegram has confirmed it, it
-        becomes our latest message. So if this process dies in between, the latest message stays unknown.
+        Leave out its topic or the answered message if that no longer exists.
+
+        Before the message is sent, the bot's latest message there is stored as unknown. When Telegram has confirmed the
+        message, it is stored as the latest. So if this process dies in between, the latest message stays unknown.
         """
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
@@ -300,7 +329,8 @@ class TelegramChat:
                 message = await self._put(route, send, answers)
             except PlatformError as error:
                 if not error.passing or error.retry_s:
-                    # The message was refused, or will be sent later, so it can't have arrived.
+                    # The message was refused, or will be sent later. So it can't have arrived, and the message before
+                    # it is still the latest.
                     await self._remember(route, before)
                 raise
             finally:
@@ -310,9 +340,11 @@ class TelegramChat:
 
     @asynccontextmanager
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Hold the chat while an operator's handler writes there with our bot. Then our latest message is unknown.
+        """Keep the service from writing in a chat while an operator's handler writes there.
 
-        Our own messages aren't held.
+        The bot's latest message is unknown then.
+
+        Messages of the service itself don't wait here.
         """
         if _ours.get() or chat_id < 0:
             yield
@@ -323,22 +355,22 @@ class TelegramChat:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store our latest message in a place. Raises Unavailable if it can't be stored as unknown."""
+        """Store the bot's latest message in a place. Raises Unavailable if it can't be stored as unknown."""
         self._last[route] = last
         if self._say is None or not is_private(route):
             return
         try:
             await self._say(route, *(last or (None, None)))
         except Unavailable:
-            # The message has been sent, so this must not look like a failure. The store still says "unknown", which is
-            # safe.
+            # The message has been sent, so this must not look like a failure. The store still says that the latest
+            # message is unknown, which is safe.
             if last is None:
                 raise
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
         """Store which call a sent message is about.
 
-        The message can't be taken back. If the store can't keep the binding, a reply to the message is asked back.
+        The sent message can't be taken back. If this can't be stored, a reply to the message gets a question in return.
         """
         if ref is None or self._bind is None:
             return
@@ -376,31 +408,31 @@ class TelegramChat:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # Anybody can block us in a private chat at any time. So that alone never makes a card undeliverable.
+            # A person can block the bot in a private chat at any time. So this alone never makes a card undeliverable.
             error.lost = error.lost and chat_id < 0
             raise
 
 
 class _Request(Protocol):
-    """A request to the Bot API, with its text as HTML or plain."""
+    """A request to the Bot API that sends its text as HTML or as plain text."""
 
     def __call__(self, *, html: bool) -> Awaitable[Any]:
-        """Make the request."""
+        """Send the request to the Bot API."""
 
 
 class _Sender(Protocol):
     """Sends one message to a chat or a topic of it, as a reply to another message or without one."""
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
-        """Send it. Return the message as Telegram stored it."""
+        """Send the message, and return it as Telegram stored it."""
 
 
 class _UnchangedError(PlatformError):
-    """The message has this content already."""
+    """Telegram refused an edit because the message has this content already."""
 
 
 class _UnparsedError(PlatformError):
-    """Telegram can't read the markup."""
+    """Telegram can't parse the HTML of the text."""
 
 
 class _AstrayError(PlatformError):
@@ -408,7 +440,7 @@ class _AstrayError(PlatformError):
 
 
 class _MovedError(PlatformError):
-    """The group has become a supergroup."""
+    """The group has become a supergroup, which has another chat id."""
 
     def __init__(self, chat_id: int) -> None:
         super().__init__(f"moved to {chat_id}", passing=True)
@@ -434,7 +466,7 @@ async def _explained() -> AsyncIterator[None]:
         raise PlatformError("something else answers in Telegram's place", passing=True) from error
 
 
-#: Words in a 400 (official server, `Client.cpp`), and the error above that they mean.
+#: Words in Telegram's answers with status 400 (official server, `Client.cpp`), and the error class for each.
 _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
     "message is not modified": _UnchangedError,
     "can't parse entities": _UnparsedError,
@@ -470,5 +502,9 @@ def _text(message: Message, *, html: bool) -> dict[str, Any]:
 def _markup(message: Message) -> InlineKeyboardMarkup | None:
     if not message.buttons:
         return None
-    row = [InlineKeyboardButton(one.label, callback_data=one.data, style=one.style or None) for one in message.buttons]
-    return InlineKeyboardMarkup([row])
+    made = [
+        (one.alone, InlineKeyboardButton(one.label, callback_data=one.data, style=one.style or None))
+        for one in message.buttons
+    ]
+    rows = [[button] for alone, button in made if alone]
+    return InlineKeyboardMarkup([*rows, [button for alone, button in made if not alone]])

@@ -29,9 +29,9 @@ _AGAIN = "run: make deploy-telegram"
 
 
 async def report(settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
-    """Check everything that cards and answers on Telegram depend on, as far as Telegram tells.
+    """Check everything that cards and answers on Telegram depend on, as far as the Bot API shows it.
 
-    `port` is the port of our HTTP server, or None without a server. Raises SettingsError.
+    `port` is the port of the service's HTTP server, or None without a server. Raises SettingsError.
     """
     try:
         async with make_bot(settings) as bot:
@@ -97,7 +97,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         member = None if chat.type == ChatType.PRIVATE else await bot.get_chat_member(chat_id, me)
         if isinstance(member, ChatMemberRestricted) and not member.can_send_messages:
             return Check(place, Health.RED, "cards can't reach it: the bot may not write there")
-        # Telegram refuses this request, which only shows "typing", in the same places as a card.
+        # This request only shows "typing". Telegram refuses it in the same places in which it would refuse a card.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)
@@ -108,7 +108,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
 
 
 def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, str]:
-    """Return whether reactions to cards arrive from this chat, and whether one of them can say yes."""
+    """Return whether reactions to cards arrive from this chat, and whether people can approve with a reaction."""
     if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
         return Health.YELLOW, "cards reach it; reactions count only where the bot is an administrator"
     if not decides(chat.available_reactions or ()):
@@ -117,7 +117,10 @@ def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, s
 
 
 def decides(offered: Sequence[ReactionType]) -> bool:
-    """Return whether a chat offers a reaction that says yes. An empty list means all (Bot API, ChatFullInfo)."""
+    """Return whether a chat offers a reaction that means yes.
+
+    An empty list means that all are offered (Bot API, ChatFullInfo).
+    """
     emojis = [one.emoji for one in offered if isinstance(one, ReactionTypeEmoji)]
     return not offered or any(verdict(read(emoji)).verdict is Says.APPROVE for emoji in emojis)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Hear, Register
 
-    #: Reads an update of one kind. Returns None if nothing in the update concerns us.
+    #: Translates an update of one kind into an event, or returns None if nothing in the update concerns Sayso.
     Translate: TypeAlias = Callable[[Update, Me], Heard | None]
     App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
 
@@ -50,7 +50,7 @@ _KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
     "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
     "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
 }
-#: The listener for this task's update, and the exceptions that its handlers raised.
+#: The function that gets the event of this task's update, and the exceptions that handlers raised.
 _hear: ContextVar[Hear] = ContextVar("hear")
 _raised: ContextVar[list[Exception]] = ContextVar("raised")
 
@@ -101,7 +101,7 @@ async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) ->
 
 
 async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
-    """Take an update that doesn't concern us."""
+    """Accept an update that doesn't concern Sayso, so that it isn't reported as unhandled."""
     del update, context
 
 
@@ -123,7 +123,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Until the first poll names the kinds that we read, Telegram also sends changes of the bot's own membership in
-    # chats.
+    # Telegram also sends changes of the bot's own membership in chats, until the first poll has told it which kinds of
+    # updates this adapter reads.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

@@ -1,4 +1,4 @@
-"""A message's text and entities as the reply reader takes them: Python indices, and the meaning of each entity.
+"""Reads a message's text and entities for the reply reader: with Python indices, and the meaning of each entity.
 
 The Bot API counts offsets and lengths in UTF-16 code units ("MessageEntity"), so a character beyond the Basic
 Multilingual Plane, such as most emoji, counts twice.

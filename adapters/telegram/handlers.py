@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _DECIDING = frozenset({"approve", "reject", "cancel"})
-#: Characters that may follow our name at the end of a text.
+#: Characters that may follow the bot's name at the end of a text.
 _AFTER_WORDS = " .!"
-#: Commands that the reply reader knows as ours inside a text: `/approve REF` after our name.
+#: Commands of this bot that the reply reader understands inside a text, such as `/approve REF` after the bot's name.
 _OURS = frozenset({"/approve", "/reject"})
 _SLASH = re.compile(r"\s*(/\S*)")
 _COMMAND = re.compile(r"/(\w+)(?:@(\w+))?(?:\s+(.*))?", re.DOTALL)
@@ -62,7 +62,7 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def pressed(update: Update, me: Me) -> Heard | None:
-    """Read a button press."""
+    """Translate a button press."""
     del me
     query = update.callback_query
     if query is None:
@@ -81,7 +81,7 @@ def pressed(update: Update, me: Me) -> Heard | None:
 
 
 def reacted(update: Update, me: Me) -> Heard | None:
-    """Read the emoji that were added to a message. Returns None if emoji were only taken away."""
+    """Translate the emoji that were added to a message. Return None if emoji were only removed."""
     del me
     reaction = update.message_reaction
     if reaction is None:
@@ -103,17 +103,17 @@ def reacted(update: Update, me: Me) -> Heard | None:
 
 
 def edited(update: Update, me: Me) -> Heard | None:
-    """Read an edited message, which never decides."""
+    """Translate an edited message, which never decides."""
     return _barred_reply(update.edited_message, "chat.edited", me) if update.edited_message else None
 
 
 def posted(update: Update, me: Me) -> Heard | None:
-    """Read a post in a channel, which has no author who could decide."""
+    """Translate a post in a channel. It has no author who could decide."""
     return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
 
 
 def said(update: Update, me: Me) -> Heard | None:
-    """Read a new message. One kind of message announces that its group became a supergroup."""
+    """Translate a new message. One kind of message announces that its group became a supergroup."""
     return _message(update.message, me) if update.message else None
 
 
@@ -127,9 +127,9 @@ def _message(message: Message, me: Me) -> Heard | None:
 
 
 def _said(message: Message, me: Me) -> Heard | None:
-    """Read a message that somebody sent.
+    """Translate a message that somebody sent.
 
-    A message without text (a picture, a sticker) is read only if it replies to a message of ours. It says neither yes
+    A message without text (a picture, a sticker) counts only if it replies to a message of the bot. It says neither yes
     nor no.
     """
     text = message.text or ""
@@ -159,7 +159,7 @@ def _said(message: Message, me: Me) -> Heard | None:
 
 
 def _ours(message: Message, me: Me) -> Message | None:
-    """Return the message of ours that this one replies to, or None."""
+    """Return the message of the bot to which this message replies, or None."""
     answered = message.reply_to_message
     ours = answered is not None and answered.from_user is not None and answered.from_user.id == me.id
     return answered if ours else None
@@ -175,7 +175,7 @@ def _place(message: Message) -> str:
 
 
 def _barred(message: Message) -> str | None:
-    """Return why a message can't be anybody's decision, or None."""
+    """Return why a message can't decide a call, or None if it can."""
     if message.sender_chat is not None:
         return "chat.anonymous" if message.sender_chat.id == message.chat.id else "chat.channel"
     if message.from_user is None or message.from_user.is_bot or message.sender_business_bot or message.via_bot:
@@ -184,9 +184,9 @@ def _barred(message: Message) -> str | None:
 
 
 def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
-    """Read a message that can't decide, if it was meant for us; otherwise return None.
+    """Translate a message that can't decide, if it was meant for the bot; otherwise return None.
 
-    It was meant for us if it was sent in private, replies to a message of ours, or names us.
+    It was meant for the bot if it was sent in private, replies to a message of the bot, or names the bot.
     """
     ours = _ours(message, me)
     private = message.chat.type == Chat.PRIVATE
@@ -205,7 +205,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _named(text: str, me: Me) -> bool:
-    """Return whether a text is a command for us that decides, or any other command with our name."""
+    """Return whether a text is a command of this bot that decides, or any other command with this bot's name."""
     command = _command(text, me)
     return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
 
@@ -224,10 +224,10 @@ def _mentions(message: Message, me: Me) -> bool:
 
 
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted spans, without our own name at either end.
+    """Return the text and its formatted spans, without the bot's own name at either end.
 
-    Our name only says whom the text addresses. Between other words it stays in the text, and is no span, because it
-    addresses nobody else.
+    There, the name only says whom the text addresses. Between other words the name stays in the text, and is no span,
+    because it addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
@@ -243,7 +243,10 @@ def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
 
 
 def _foreign_command(text: str) -> tuple[Span, ...]:
-    """Return the span of a leading `/word` that isn't our command. Such a word is for a program, like code."""
+    """Return the span of a `/word` at the start that isn't a command of this bot.
+
+    It is meant for another bot, so it counts like code.
+    """
     first = _SLASH.match(text)
     return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()
 
@@ -256,7 +259,7 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
-    """Return the id that Telegram proves, and the person's present name and handle."""
+    """Return the person's id, which Telegram proves, and their present name and user name."""
     if user is None:
         return {"identity": _identity(user)}
     handle = f"@{user.username}" if user.username else ""
@@ -275,5 +278,5 @@ TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
     "message_reaction": reacted,
     "channel_post": posted,
 }
-#: Exactly the kinds of update that are read here. Telegram remembers the list.
+#: Exactly the kinds of updates that are read here. Telegram remembers this list.
 ALLOWED_UPDATES = tuple(TRANSLATORS)

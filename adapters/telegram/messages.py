@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.shown import PartKind
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 PLATFORM = "telegram"
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
 LONGEST = 4096
-#: If a message has more entities, Telegram drops all of them ("Limits"). So a line with several live words is all code.
+#: If a message has more entities, Telegram drops all of them ("Limits"). So a line with several words that could become
+#: links is all put into `code`.
 _MOST_ENTITIES = 100
 _MOST_IN_LINE = 3
 #: Blanks, numbers as long as a bank card's, and words.
@@ -47,11 +48,12 @@ _OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoam
 
 
 class Button(NamedTuple):
-    """A button: its label, its data, and its colour (Bot API 9.4, `style`), '' for none."""
+    """A button: its label, data, colour (Bot API 9.4, `style`; '' for none), and whether it has a row of its own."""
 
     label: str
     data: str
     style: str = ""
+    alone: bool = False
 
 
 Keyboard: TypeAlias = "tuple[Button, ...]"
@@ -76,7 +78,9 @@ def card_message(
     refreshed: bool = False,
     wording: Wording = IN_ENGLISH,
 ) -> Message:
-    """Return the card of a call in its present state, for one chat (`place`). Buttons only while it is pending.
+    """Return the card of a call in its present state, for one chat (`place`).
+
+    It has buttons only while the call is pending.
 
     `reader` is the principal of the one person who reads that chat, '' in a group. `refreshed` adds that presses made
     while the bot was away are lost and should be repeated.
@@ -93,11 +97,15 @@ def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Me
 
 
 def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
-    """Return Approve, Reject and Details, each sealed for this call, deadline and chat.
+    """Return the buttons Approve, Reject and Details.
+
+    Their data is valid only for this call, its deadline and this chat.
 
     Approve is green and Reject red. If an approval takes more than one step, its button has no colour and its label
     ends in dots.
     """
+    if shown.asks:
+        return _answers(call, shown, keys, place, wording)
     labels = (
         (Verb.APPROVE, "button.approve.steps" if shown.steps else "button.approve", "" if shown.steps else "success"),
         (Verb.REJECT, "button.reject", "danger"),
@@ -106,8 +114,27 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
     return tuple(Button(wording.say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
 
 
+def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
+    """Return the buttons of a question: one for each option in a row of its own, or one that asks for words.
+
+    The buttons Decline and Details follow.
+    """
+    if shown.choices:
+        told = [
+            Button(label, _data(call, keys, verb, place), alone=True)
+            for verb, label in zip(CHOICES, shown.choices, strict=False)
+        ]
+    else:
+        told = [Button(wording.say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
+    others = ((Verb.REJECT, "button.decline"), (Verb.DETAILS, "button.details"))
+    return (*told, *(Button(wording.say(label), _data(call, keys, verb, place)) for verb, label in others))
+
+
 def plain_message(text: str, wording: Wording = IN_ENGLISH) -> Message:
-    """Return a sentence of ours, its middle cut out if it is too long. Quoted text can't become a link or command."""
+    """Return a sentence of the service as a message. If it is too long, its middle is cut out.
+
+    Quoted text can't become a link or command.
+    """
     cut = _cut(encodable(text), LONGEST, wording)
     html = "\n".join(map(inert, cut.split("\n")))
     return Message(html if html.count("<code>") < _MOST_ENTITIES else _Part(cut, "pre").html, cut)
@@ -119,7 +146,7 @@ def whole_message(text: str) -> Message:
 
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
-    """Return how a call ended and the tool's output, for the conversation that asked."""
+    """Return the message that says how a call ended, with the tool's output, for the conversation that asked."""
     output = card(call).output
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
@@ -128,7 +155,7 @@ def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
 def inert(line: str, tag: str = "") -> str:
     """Return a line as HTML in which Telegram finds no link or command.
 
-    A word that Telegram could make live is put into `code`; the other words are in the element `tag`.
+    A word that Telegram could turn into a link or command is put into `code`; the other words are in the element `tag`.
     """
     found = [(alive, "".join(words)) for alive, words in itertools.groupby(_TOKENS.findall(line), _comes_alive)]
     if sum(alive for alive, _ in found) > _MOST_IN_LINE:
@@ -145,7 +172,7 @@ def _element(text: str, tag: str) -> str:
 
 
 def question(text: str, person: int) -> Message:
-    """Return a question to one person, by user id. Its first sign carries a mention of them.
+    """Return a question to one person, given by user id. Its first character is a mention of them.
 
     A selective reply field opens only for people who are mentioned, or whose message it answers.
     """
@@ -154,12 +181,15 @@ def question(text: str, person: int) -> Message:
 
 
 def length(text: str) -> int:
-    """Return the length in UTF-16 units."""
+    """Return the length of a text in UTF-16 units."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def _cut(text: str, units: int, wording: Wording) -> str:
-    """Return the text in at most `units` UTF-16 units, cut in the middle once, so that the stated count is right."""
+    """Return the text in at most `units` UTF-16 units.
+
+    It is cut in the middle only once, so that the stated count is right.
+    """
     limit = len(text)
     cut = text
     while (over := length(cut) - units) > 0:
@@ -191,7 +221,10 @@ class _Part:
 
     @property
     def plain(self) -> str:
-        """Return the text without markup. Each line of a block gets a mark, so that no line in it looks like ours."""
+        """Return the text without markup.
+
+        Each line of a block gets a mark, so that it can't look like a line of the service.
+        """
         if self.tag in {"pre", "diff", "blockquote"}:
             return "\n".join(f"│ {line}" for line in self.text.split("\n"))
         return self.text
@@ -208,7 +241,10 @@ def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
 
 
 def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) -> Iterator[_Part]:
-    """Return the parts of a pending card. The arguments follow the headline, because a phone's notice shows these."""
+    """Yield the parts of a pending card.
+
+    The arguments follow the headline, because a phone's notice shows only the beginning.
+    """
     yield _Part(f"{shown.sign} {shown.headline}{':' if shown.parts else ''}", "b")
     yield from _thing(shown.parts)
     yield from (_Part(text) for text in (shown.below, shown.place) if text)
@@ -227,7 +263,7 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Put short values beside their names, and anything else in a block of its own."""
+    """Yield the parts of the request: short values beside their names, and anything else in a block of its own."""
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")
@@ -240,7 +276,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
 
 
 def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
-    """Return the parts of an ended card: the outcome, then who decided, when and why, then the output."""
+    """Yield the parts of an ended card: the outcome, then who decided, when and why, then the output."""
     yield _lined((wording.say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
     yield _lined((*shown.end_why, wording.say("card.name", short=shown.short)), names)
     if shown.output:
@@ -248,7 +284,7 @@ def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
 
 
 def _lined(told: Line, names: Names) -> _Part:
-    """Return a line that mentions the people with an account here and shows times in the reader's time zone."""
+    """Return a line in which people with a Telegram account are mentioned, and times are in the reader's time zone."""
     markup = "".join(_segment(segment, names) for segment in told)
     return _Part(plain(told, _time), markup=markup)
 
@@ -266,12 +302,12 @@ def _segment(segment: Segment, names: Names) -> str:
 
 
 def _time(moment: Moment) -> str:
-    """Return the text for clients that don't know `tg-time` (Bot API 9.5)."""
+    """Return a time as text for clients that don't know `tg-time` (Bot API 9.5)."""
     return in_utc(moment)
 
 
 def _fitting(parts: list[_Part], wording: Wording) -> list[_Part]:
-    """Return the parts with the longest blocks cut until the whole fits into one message.
+    """Return the parts with the longest blocks cut, so that all parts fit into one message.
 
     A pending card always fits. Only the card of an ended call can be too long, and nobody decides on that any more.
     """

@@ -1,7 +1,8 @@
 """Keeps to Telegram's rate limits: one message a second in a chat, 20 a minute in a group, 30 a second in all.
 
-Bot FAQ, "My bot is hitting limits"; edits count like messages. Waiting here costs less than a 429, which stops all
-messages. Refreshes of open cards leave room for messages that people wait for: new cards and outcomes.
+The limits are from the Bot FAQ ("My bot is hitting limits"). Edits count like messages. Waiting here costs less than a
+429, which stops all messages. Refreshes of open cards leave room for messages that people wait for: new cards and
+outcomes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 PER_CHAT_S = 1.0
 PER_GROUP = 20
 PER_GROUP_S = 60.0
-#: This many of a group's messages a minute stay free for new cards and outcomes.
+#: The number of messages a minute in a group that refreshes of open cards leave free for new cards and outcomes.
 KEPT_PER_GROUP = 10
 OVERALL = 30
 OVERALL_S = 1.0
@@ -28,7 +29,10 @@ _KEPT_CHATS = 10_000
 
 
 class Pace:
-    """Time slots for each chat and for all chats. `scale` shortens every wait, for a test server with other limits."""
+    """Time slots for the messages of each chat and of all chats.
+
+    `scale` shortens every wait, for a test server with other limits.
+    """
 
     def __init__(
         self,
@@ -41,8 +45,8 @@ class Pace:
         self._sleep = sleep
         self._scale = scale
         self._sent: FIFOCache[int, deque[float]] = FIFOCache(_KEPT_CHATS)
-        #: The latest slot of each chat that wasn't a refresh. A message needn't wait a second after a refresh, because
-        #: Telegram allows short bursts.
+        #: The time of each chat's latest message that wasn't a refresh. A message needn't wait a second after a
+        #: refresh, because Telegram allows short bursts.
         self._last: FIFOCache[int, float] = FIFOCache(_KEPT_CHATS)
         self._all: deque[float] = deque(maxlen=OVERALL)
 
@@ -53,7 +57,10 @@ class Pace:
         await self._until(_take(self._all, self._free_for_all()))
 
     async def refresh(self, chat_id: int) -> None:
-        """Take a slot for a refresh. Raises NotYetError and takes none if too few slots would be left for others."""
+        """Take a slot for a refresh that is free now.
+
+        Raises NotYetError if there is none, or if too few would be left for others.
+        """
         sent = self._of(chat_id)
         at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else 0.0)
         if chat_id < 0 and len(sent) >= PER_GROUP - KEPT_PER_GROUP:
@@ -65,14 +72,17 @@ class Pace:
         _take(self._all, now)
 
     def hold(self, chat_id: int, seconds: float) -> None:
-        """Take no slot in this chat until the pause that Telegram asks for is over."""
+        """Give out no slot in this chat until the pause that Telegram asks for is over."""
         self._last[chat_id] = _take(self._of(chat_id), self._now() + seconds)
 
     async def _until(self, at: float) -> None:
         await self._sleep(max(0.0, at - self._now()))
 
     def _of(self, chat_id: int) -> deque[float]:
-        """Return the chat's latest slots. Chats that have been silent longest are forgotten."""
+        """Return the send times of the chat's latest messages, planned ones included.
+
+        The chats that have been silent longest are dropped.
+        """
         sent = self._sent.get(chat_id) or deque(maxlen=PER_GROUP)
         self._sent[chat_id] = sent
         return sent

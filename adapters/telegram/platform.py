@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from hitl.call import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
-#: The first words of the methods that put a message into a chat.
+#: The beginnings of the names of methods that put a message into a chat.
 _WRITING = ("send", "copy", "forward")
-#: Loggers of libraries that log each request below the level of a warning. Every logged address contains the token.
+#: Loggers that log each request, with an address that contains the token. Only their warnings are kept.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 
@@ -85,13 +85,13 @@ class Overheard(HTTPXRequest):
     before it.
     """
 
-    #: Holds a chat while somebody else writes there. The chat sets it.
+    #: Keeps the service from writing in a chat while somebody else writes there. The chat sets this function.
     writing: Callable[[int], contextlib.AbstractAsyncContextManager[None]] | None = None
 
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
     ) -> tuple[int, bytes]:
-        """Send a request. If it puts a message into a chat, hold that chat meanwhile."""
+        """Send a request. If it puts a message into a chat, the service doesn't write there in the meantime."""
         chat_id = request_data.parameters.get("chat_id") if request_data else None
         if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
             return await super().do_request(url, method, request_data, *args, **more)
@@ -112,7 +112,7 @@ class Telegram:
         self._dispatcher = dispatcher
 
     def receiver(self, woken: Callable[[], None]) -> Poller | None:
-        """Return the polling loop, or None if Telegram calls our webhook."""
+        """Return the polling loop, or None if Telegram sends updates to the webhook."""
         return None if self._settings.is_pushed else Poller(self.bot, self._inbox(woken))
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
@@ -131,11 +131,11 @@ class Telegram:
         return me.username
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Hand a recorded update to our handlers, then to the operator's. Raises their exceptions, or Untaken."""
+        """Pass a recorded update to our handlers, then to the operator's. Raises a handler's exception, or Untaken."""
         await self._dispatcher.dispatch(read(event.body, self.bot), hear)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Telegram."""
         await self.chat.close()
 
     def _inbox(self, woken: Callable[[], None]) -> UpdateRecorder:

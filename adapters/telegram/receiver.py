@@ -34,7 +34,7 @@ SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
-#: The answer to a long poll may be this many seconds late.
+#: Seconds that the answer to a long poll may be late.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 
@@ -47,9 +47,9 @@ class UpdateRecorder:
         self._woken = woken
 
     async def keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the raw updates. Raises Unavailable if the store can't; then no update is acknowledged.
+        """Commit the raw updates. Raises Unavailable if the store can't commit them; then no update is acknowledged.
 
-        Raises KeyError if something isn't an update: every update has an id.
+        Raises KeyError if an update has no id.
         """
         rows = [(str(update["update_id"]), order_of(update), json.dumps(update).encode()) for update in updates]
         await asyncio.gather(*(self._store.receive(SOURCE, *row) for row in rows))
@@ -57,7 +57,10 @@ class UpdateRecorder:
 
 
 def read(body: bytes, bot: Bot) -> Update:
-    """Return the recorded update. Raises LookupError, TypeError, ValueError or AttributeError if it isn't one."""
+    """Return a recorded update.
+
+    Raises LookupError, TypeError, ValueError or AttributeError if the body isn't an update.
+    """
     return Update.de_json(json.loads(body), bot)
 
 
@@ -74,7 +77,7 @@ class Poller:
         self.trouble: str | None = "no answer from Telegram yet"
 
     async def run(self) -> None:
-        """Poll until cancelled."""
+        """Poll Telegram for updates until cancelled."""
         while True:
             try:
                 await self.run_once()
@@ -93,7 +96,7 @@ class Poller:
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:
-        """Poll once and commit the updates. The next poll's offset acknowledges them. Return how many there were."""
+        """Poll once and commit the updates. Return their number. The next poll's offset acknowledges them."""
         updates = await self._poll(self._patience())
         if updates:
             reach("events.received")
@@ -103,7 +106,7 @@ class Poller:
         return len(updates)
 
     async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the updates; log and skip an unreadable update, so that it can't block others. Raises Unavailable."""
+        """Commit the updates. Log and skip an unreadable update, so that it can't block others. Raises Unavailable."""
         try:
             return await self._inbox.keep(updates)
         except _UNREADABLE:
@@ -115,7 +118,7 @@ class Poller:
                     _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
-        """Return how long to poll, in seconds: 0 until Telegram has answered, so that we soon know that it does.
+        """Return the seconds to poll: 0 until Telegram has answered once, to find out quickly whether it answers.
 
         If another poller took our updates, poll the whole time: only a full long poll shows that the other one is gone.
         """
@@ -151,7 +154,7 @@ def seconds_of(error: RetryAfter) -> float:
 
 
 def secret_fits(given: str | None, secret: str) -> bool:
-    """Return whether a webhook request carries our secret.
+    """Return whether a webhook request carries the configured secret.
 
     The comparison takes constant time, and comes before anything is parsed.
     """

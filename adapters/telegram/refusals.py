@@ -1,4 +1,4 @@
-"""Telegram's words for a card that can't be sent, and the remedy for each."""
+"""Telegram's error texts for a card that can't be sent, and the remedy for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The official server's words (`Client.cpp`, in lower case), and the key of the sentence that names the remedy.
+#: For each error text of the official server (`Client.cpp`, in lower case), the catalogue key of the sentence with the
+#: remedy.
 _REMEDIES: Mapping[str, str] = {
     "bot was kicked": "remedy.telegram.member",
     "bot is not a member": "remedy.telegram.member",
@@ -27,18 +28,18 @@ _REMEDIES: Mapping[str, str] = {
     "invalid token": "remedy.telegram.token",
     "was rejected by the server": "remedy.telegram.token",
 }
-#: Remedies of refusals that apply to every message to a group.
+#: Remedies for refusals that apply to every message to that place.
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )
 
 
 def remedy(said: str) -> str:
-    """Return the key of the sentence that names the remedy, or '' if the words are unknown."""
+    """Return the catalogue key of the sentence with the remedy, or '' if the error text is unknown."""
     words = said.casefold()
     return next((key for part, key in _REMEDIES.items() if part in words), "")
 
 
 def is_of_place(said: str) -> bool:
-    """Return whether no message at all can be sent to that place."""
+    """Return whether the error text means that no message at all can be sent to that place."""
     return remedy(said) in _OF_PLACES

@@ -32,7 +32,7 @@ class TelegramSettings(BaseModel):
 
     @property
     def is_pushed(self) -> bool:
-        """Return whether Telegram sends requests to us."""
+        """Return whether Telegram sends updates to a webhook of the service."""
         return self.receive == "webhook"
 
     def secret(self, name: Literal["token", "webhook_secret"]) -> str:

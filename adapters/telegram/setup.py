@@ -75,7 +75,10 @@ DESCRIPTIONS: Mapping[str, str] = {
 
 
 async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
-    """Set Telegram up as configured. Return a line for each thing done or left. Raises TelegramError, SettingsError."""
+    """Set Telegram up as configured. Return a line for each setting: that it was changed, or was right already.
+
+    Raises TelegramError and SettingsError.
+    """
     me = await bot.get_me()
     return [
         f"token: belongs to @{me.username}",
@@ -86,7 +89,7 @@ async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
 
 
 async def remove(bot: Bot) -> list[str]:
-    """Undo what `set_up` did; the bot itself stays. Raises TelegramError."""
+    """Undo the changes of `set_up`. The bot itself stays. Raises TelegramError."""
     return [
         await _no_webhook(bot),
         *[await _commands(bot, language, {}) for language in COMMANDS],
@@ -95,7 +98,7 @@ async def remove(bot: Bot) -> list[str]:
 
 
 def reason(error: TelegramError) -> str:
-    """Return the reason of a failure on one line, without a full stop and without the token."""
+    """Return the reason of an error in one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
         return "Telegram doesn't know the token: compare it with what BotFather says"
     return mask(" ".join(error.message.split())).rstrip(".")
@@ -120,7 +123,7 @@ def missing(settings: TelegramSettings) -> str:
 
 
 def url_of(settings: TelegramSettings) -> str:
-    """Return the address that Telegram calls."""
+    """Return the address of the webhook, which Telegram calls."""
     return settings.webhook_url.rstrip("/") + PATH
 
 

@@ -1,4 +1,4 @@
-"""Declares Telegram as a surface, and builds and parses the names of its places and messages."""
+"""Declares Telegram as a surface, and makes and parses the names of its places and messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def place_of(chat_id: int, topic: int | None) -> str:
 
 
 def message_of(chat_id: int, message_id: int) -> str:
-    """Return a message's id among all chats."""
+    """Return a message's id, which is unique among all chats."""
     return f"{chat_id}:{message_id}"
 
 
@@ -29,12 +29,12 @@ def parse_place(place: str) -> tuple[int, int | None]:
 
 
 def is_private(place: str) -> bool:
-    """Return whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
+    """Return whether the place is a chat with one person. Groups and channels have negative ids (Bot API, `Chat`)."""
     return parse_place(place)[0] > 0
 
 
 def _place(name: str) -> Place:
-    """Return the declared place. A topic is a room of its own in its chat."""
+    """Return the `Place` with this name. A topic is a room of its own in its chat."""
     return Place(name, chat=name.partition("/")[0], room=name)
 
 
@@ -43,8 +43,8 @@ SURFACE = Surface(
     title="Telegram",
     parse=_place,
     proves={PLATFORM: ""},
-    # The anonymous group admin, the account of channel posts forwarded into groups, and the fake sender of channel
-    # messages (Bot API, `Message.from`).
+    # Accounts that several people share: the anonymous group admin, the account of channel posts that are forwarded
+    # into groups, and the fake sender of channel messages (Bot API, `Message.from`).
     shared=frozenset({f"{PLATFORM}:{number}" for number in (1087968824, 777000, 136817688)}),
     answers={
         ReplyKind.BUTTON: "press one",

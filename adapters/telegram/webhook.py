@@ -1,4 +1,4 @@
-"""Updates that Telegram pushes. The secret is checked before the body is read, and 200 follows the commit."""
+"""The webhook for Telegram's updates. It checks the secret before it reads the body, and commits before it answers."""
 
 from __future__ import annotations
 

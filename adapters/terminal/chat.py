@@ -12,6 +12,7 @@ from hitl.cards.card import card, outcome_for_agent
 from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.outcomes import Told
 from hitl.people.names import NOBODY, Names
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from adapters.terminal.screen import Screen
     from hitl.call import Call
 
-#: At most this many outcomes are remembered as shown.
+#: The most outcomes that are remembered as shown.
 _MOST_TOLD = 1000
 
 
 class TerminalChat:
-    """The screen of one person. `show` prints text; `width` None means plain text.
+    """The screen of one person. `show` prints text. If `width` is None, cards are plain text.
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
     person types don't count. `begun_at` is the time at which the person began the line that is being handled.
@@ -59,7 +60,7 @@ class TerminalChat:
         self.begun_at: datetime | None = None
 
     def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - there is one place, no messages
-        """Return the ref that the latest message is about, if it was there before the person began the line."""
+        """Return the ref that the latest message is about, if it was printed before the person began the line."""
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
         return self.last if shown_at is None or begun_at is None or begun_at >= shown_at else None
@@ -81,7 +82,7 @@ class TerminalChat:
         return plain(call, self.names, reader=self._reader, wording=self._wording())
 
     def outcome(self, call: Call, *, whole: bool) -> None:
-        """Show an outcome once. `whole` adds the tool's output.
+        """Show the outcome of a call, once. `whole` adds the tool's output.
 
         A rejection is shown again when its reason arrives, or can't arrive any more.
         """
@@ -118,7 +119,7 @@ class TerminalChat:
         return ""
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing: a terminal has one name."""
+        """Do nothing, because a terminal never moves."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Do nothing: printed text can't be edited."""
@@ -146,7 +147,13 @@ class TerminalChat:
         answers: str | None = None,  # noqa: ARG002
         press: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Say that a rejection may have a reason. If an approval needs a reason, another answer has said so already."""
+        """Say that a rejection may have a reason, or that a question needs an answer in words.
+
+        For an approval that needs a reason, the card has said so already.
+        """
+        if is_question(call):
+            self.say(self._wording().say("answer.question.needed", short=call.short), call.ref)
+            return
         if verb is Verb.REJECT:
             if self._shown_rejected != call.ref:
                 self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
@@ -155,6 +162,9 @@ class TerminalChat:
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """Print a whole text."""
         self.say(text, about)
+
+    async def working(self, route: str, *, on: bool) -> None:
+        """Do nothing, because a person at a terminal sees that no answer has come yet."""
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
-#: The words for a key if it can't be about the card shown last. They are read like any other typed words.
+#: The words that replace a key that can't be about the card shown last. They are read like any other typed words.
 _IN_WORDS: Mapping[str, str] = {"a": "yes", "r": "no", "d": "details"}
 
 
 def understand(
     line: str, *, identity: str, place: str, at: datetime, card: Call | None, waits: bool, keys: Keyring
 ) -> Heard:
-    """Return the event for a line. `card` is the call that a key decides, `waits` whether any call is pending."""
+    """Return the event for a typed line. A key decides the call `card`. `waits` says whether any call is pending."""
     key = line.strip().casefold()
     verb = KEYS.get(key)
     if verb and card:

@@ -1,4 +1,4 @@
-"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines anywhere else. Pure functions.
+"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines elsewhere. All functions are pure.
 
 A bar on the left works in every font, at every width from 40 columns, and without colour. The parts of a Card contain
 visible text only, so nothing in them can move the cursor or change a colour.
@@ -19,6 +19,7 @@ from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
 from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ def box(
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)
-    title = wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
+    title = _title(shown, wording)
     blank = " " * max(1, inner - wcswidth(title) - len(shown.short))
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
@@ -66,9 +67,15 @@ def box(
 def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
     """Return the card as plain lines, for pipes and screen readers."""
     shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
-    title = wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
+    title = _title(shown, wording)
     body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
     return "\n".join([f"{title} [{shown.short}]", *body])
+
+
+def _title(shown: Card, wording: Wording) -> str:
+    if shown.asks:
+        return wording.say("terminal.question")
+    return wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
 
 
 def wrapped(text: str, width: int) -> str:
@@ -110,8 +117,12 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
         return ""
     seconds = max(0, int((call.deadline - now).total_seconds()))
     left = f"{seconds // 60}:{seconds % 60:02d}"
-    told = [_left(call, left, more, keys, wording) for keys in _keys(wording)]
-    told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
+    told = [
+        _left(call, left, more, keys, wording)
+        for keys in (_question_keys(wording) if is_question(call) else _keys(wording))
+    ]
+    if not is_question(call):
+        told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
@@ -122,9 +133,13 @@ def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
 
 
 def _keys(wording: Wording) -> tuple[str, ...]:
-    """Return the texts that name the keys, the longest first."""
+    """Return the texts that can name the keys, the longest first."""
     named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
     return (*map(wording.say, named), "")
+
+
+def _question_keys(wording: Wording) -> tuple[str, ...]:
+    return wording.say("terminal.keys.question"), ""
 
 
 class _Line(Struct, frozen=True):
@@ -152,7 +167,7 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Put short values beside their names, and anything else on lines of its own between blank lines."""
+    """Yield the lines of the request: short values beside their names, and anything else on lines of its own."""
     blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
     before = None
     for part in parts:
@@ -177,7 +192,7 @@ def _style(kind: PartKind, line: str) -> str:
 
 
 def _clock(moment: Moment) -> str:
-    """Return the time of day in this machine's time zone."""
+    """Return a time of day in this machine's time zone."""
     return f"{moment.at.astimezone():%H:%M}"
 
 
@@ -193,7 +208,7 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """Return how many characters fit into `width` columns: at least one grapheme cluster."""
+    """Return how many characters at the start of the text fit into `width` columns: at least one grapheme cluster."""
     used = 0
     for cluster in _CLUSTER.finditer(text):
         used += wcswidth(cluster[0])
@@ -203,5 +218,5 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _painter(style: str, *, colour: bool) -> Callable[[str], str]:
-    """Return a function that writes text in a style, or leaves it alone if there is no colour."""
+    """Return a function that adds a style to text, or returns the text unchanged without `colour`."""
     return (lambda text: f"\x1b[{style}m{text}\x1b[0m") if colour and style else str

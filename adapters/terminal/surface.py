@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hitl.surfaces import Surface
 
-#: The kind of identity of a user id of this machine, and the place of an attached terminal.
+#: The prefix of identities that are user ids of this machine, and the name of the place of an attached terminal.
 LOCAL = "local"
 
 SURFACE = Surface(name=LOCAL, title="Terminal", proves={LOCAL: ""}, help="offline.help", shows_outcomes=True)

@@ -20,7 +20,7 @@ class Choice(StrEnum):
     REJECT = "reject"
 
 
-#: The colours of risks on a terminal, as on its cards.
+#: The colours of risks on a terminal. Cards on a terminal have the same colours.
 RISK_COLOURS = {"low": "green", "medium": "bright_yellow", "high": "yellow", "critical": "red"}
 Reason = Annotated[str | None, typer.Option("--reason", help="Why. It is put on record, and the agent is told.")]
 Confirm = Annotated[
@@ -29,7 +29,7 @@ Confirm = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `pending`, `show`, `approve`, `reject`, `decide` and `withdraw`."""
     for command in (pending, show, approve, reject, decide, withdraw):
         app.command()(command)
 
@@ -122,7 +122,7 @@ def _decide(
     *,
     json: bool,
 ) -> None:
-    """Send the answer and print its outcome; exit 1 if the request wasn't decided."""
+    """Send the decision and print its outcome. Exit 1 if the request wasn't decided."""
     confirmed = _confirms(confirm, target)
     with connect(config, socket, shown=True) as client:
         came = about(client, "decide", target, verb=verdict.value, reason=reason, confirmed=confirmed)
@@ -150,7 +150,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """Return how long people have to answer, as `4:59 left`."""
+    """Return how long people still have to answer, such as `4:59 left`."""
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
     return say(
         "pending.left",

@@ -1,4 +1,4 @@
-"""`sayso ask`: a script waits for an approval, and exactly what was shown runs."""
+"""`sayso ask`: a script waits for an approval, and then runs exactly the command that people saw."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sayso_client.asking import Asking, Call
 
-#: Exit statuses by the end of a call. Any other end means that another waiter got the call.
+#: Exit statuses by the end of a call. Any other end means that another process took the call.
 STATUSES: Mapping[str, int] = {
     "rejected": 10,
     "expired": 11,
@@ -61,7 +61,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but erro
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `ask` and `wait`."""
     app.command(context_settings={"allow_interspersed_args": True})(ask)
     app.command()(wait)
 
@@ -158,7 +158,7 @@ def wait(
 
 
 def _wait(asking: Asking, *, quiet: bool, at_once: bool, key: str) -> str:
-    """Wait until the call is decided and explained. Return the service's last message that was printed.
+    """Wait until the call is decided and, after a rejection, explained. Return the last message that was printed.
 
     It prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a terminal.
     """
@@ -180,7 +180,7 @@ def _wait(asking: Asking, *, quiet: bool, at_once: bool, key: str) -> str:
 
 
 def _until(call: Call) -> str:
-    """Return when the call expires: the time of day, with the day unless it is today."""
+    """Return the time at which the call expires: the time of day, with the date unless it is today."""
     day, _, clock = call["expires_at"][:19].partition("T")
     return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
 
@@ -194,9 +194,9 @@ def _named(approvers: list[str]) -> str:
 
 
 def _take(asking: Asking, command: list[str]) -> int | None:
-    """Run the command, or take the call over without one.
+    """Run the command. Without a command, take over the approved call, so that the caller can run it.
 
-    Return the exit status, or None if somebody else has the call.
+    Return the exit status, or None if another process has taken the call.
     """
     if not command:
         return 0 if asking.release() else None
@@ -209,7 +209,7 @@ def _take(asking: Asking, command: list[str]) -> int | None:
 
 
 def _refused(call: Call, said: str) -> int:
-    """Print why the call wasn't run, unless that was printed before. Return the exit status."""
+    """Print why the call wasn't run, unless that was printed already. Return the exit status."""
     if call["status"] == "rejected" and call["reason"]:
         typer.echo(_visible(call["reason"]), err=True)
     elif call["message"] != said:

@@ -26,13 +26,13 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-#: The columns of CSV, in this order. The other fields of a line are in its JSON only.
+#: The columns of CSV, in this order. The other fields of a line appear only in the JSON format.
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
-    *("rule", "digest", "pressed_at", "hash", "flaws"),
+    *("rule", "digest", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
-#: Spreadsheets take a cell with such a beginning for a formula, and people and agents write some of the cells.
+#: The beginnings that make a spreadsheet read a cell as a formula. Some cells hold text of people and agents.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: The groups of `stats`, and their titles.
 _GROUPS = {
@@ -55,7 +55,7 @@ Text = Annotated[str, typer.Option("--text", help="Any part of what is told; mas
 
 
 def register(app: typer.Typer) -> None:
-    """Add the group, `history` and `stats`."""
+    """Add the command group `audit`, and the commands `history` and `stats`."""
     group = typer.Typer(help="The record of all that was asked, decided and run.", no_args_is_help=True)
     for command in (verify, query, export):
         group.command()(command)
@@ -103,7 +103,8 @@ def history(
 def verify(config: Config = None, json: AsJson = False) -> None:
     """Verify that the whole record is as it was written.
 
-    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It reads the
+    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It counts the
+    requests that retention archived or whose arguments it erased: those are as they were written. It reads the
     database beside the running service, as its user, and changes nothing.
 
     Example: sayso audit verify
@@ -113,10 +114,13 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     examined = examine(*kept_files(settings(config)))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
-        print_json({"lines": examined.lines, "calls": examined.calls, "marked": examined.marked, "flaws": flaws})
+        counts = {name: getattr(examined, name) for name in ("lines", "calls", "archived", "erased", "marked")}
+        print_json(counts | {"flaws": flaws})
     else:
         whole = say("audit.whole", lines=examined.lines, calls=examined.calls)
         typer.echo("\n".join(map(sentence, examined.flaws)) or whole)
+        if examined.archived or examined.erased:
+            typer.echo(say("audit.retained", archived=examined.archived, erased=examined.erased))
         typer.echo(say("audit.blind" if examined.marked else "audit.unmarked"), err=True)
     if examined.flaws:
         raise typer.Exit(1)
@@ -278,7 +282,7 @@ def _in_a_row(line: dict[str, Any]) -> str:
 
 
 def request_in_a_row(shown: dict[str, Any]) -> str:
-    """Return a request and its outcome in one line."""
+    """Return one line of text about a request and its outcome."""
     from hitl.cards.text import one_line
 
     return say(
@@ -288,11 +292,19 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
         risk=f"{shown['risk']:<8}",
         headline=shown["headline"],
         outcome=one_line(shown["outcome"], 100),
+        retained=_retained(shown),
     )
 
 
+def _retained(shown: dict[str, Any]) -> str:
+    """Return a text that says whether retention archived or erased a request. It follows the request's outcome."""
+    at = shown["args_erased_at"]
+    told = [say("retained.erased", date=at[:10])] if at else []
+    return "".join(f"  {each}" for each in (*told, *([say("retained.archived")] if shown["archived"] else [])))
+
+
 def _warn(lines: Iterable[dict[str, Any]]) -> None:
-    """Name the requests that fail their integrity check."""
+    """Write a warning to stderr that names the requests that fail their integrity check."""
     flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
     if flawed:
         typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
@@ -317,7 +329,7 @@ def _cell(value: Any) -> str:
 
 
 def _summary(head: str, told: dict[str, Any]) -> str:
-    """Return one line: how many requests, how they were decided, how long it took."""
+    """Return one line: the number of requests, their decisions, and the time that decisions took."""
     decided = ", ".join(f"{count} {name}" for name, count in sorted(told["decisions"].items())) or "-"
     results = ", ".join(f"{count} {name}" for name, count in sorted(told["results"].items())) or "-"
     waited = told["to_decision_s"]

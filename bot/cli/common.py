@@ -1,17 +1,18 @@
-"""Shared by several commands: the settings, the connection, and output for people and programs."""
+"""Helpers for several commands: the settings, the connection, and output for people and programs."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TextIO
 
 import typer
 
 from hitl.cards.wording import say
+from hitl.times import span
 from sayso_client.errors import ClientError
 from sayso_client.wire import SOCKET_NAME
 
@@ -31,7 +32,7 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 
 
 def _refs() -> list[tuple[str, str]]:
-    """Return the pending refs with their headlines, for a shell's completion, or nothing if that fails."""
+    """Return the refs of pending requests and their headlines, for a shell's completion. Return nothing on failure."""
     try:
         with connect(None, None, shown=True) as client:
             return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
@@ -47,21 +48,19 @@ Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
 INTERRUPTED = 130
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
-    """Return the time of an option; exit 2 if it isn't one.
+    """Return the time that an option gives; exit 2 if its text isn't a time.
 
-    It may be an ISO 8601 time (UTC by default), or a span back from now (`90m`, `7d`), or with `ahead` a span from now
-    on.
+    It may be an ISO 8601 time (UTC by default), or a span before now (`90m`, `7d`). With `ahead`, a span means a time
+    after now.
     """
     if text is None:
         return None
     try:
-        if text[-1:] in _UNITS and text[:-1].isdecimal():
-            span = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-            return datetime.now(UTC) + (span if ahead else -span)
+        if text[:-1].isdecimal():
+            return datetime.now(UTC) + (span(text) if ahead else -span(text))
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
@@ -71,8 +70,8 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """Return the settings, or exit 2 with their errors.
 
-    `ruling` says that they decide who may approve, so the file must not be writable by others. From here on this
-    process also masks the operator's own secret patterns.
+    `ruling` says that the command uses the lists of approvers, so the file must not be writable by others. From here on
+    this process also masks the operator's own secret patterns.
     """
     from bot.errors import SettingsError
     from bot.settings import find_config, load, refuse_foreign
@@ -92,7 +91,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
     """Return a connection to the service. Raises ClientError.
 
-    `shown` says that its answers are only shown, and nothing is done because of them.
+    `shown` says that answers are only printed, and that nothing is done because of them.
     """
     from sayso_client.client import Client
 
@@ -117,7 +116,10 @@ class Kept(NamedTuple):
 
 
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
-    """Return the database, the keys of its MACs and its mark. `there`: exit 1 if there is no database yet."""
+    """Return the paths of the database and its mark, and the keys of its MACs.
+
+    With `there`, exit 1 if there is no database.
+    """
     from adapters.database.keys import read
     from adapters.database.mark import Mark
     from adapters.database.sqlite.folder import KEYS
@@ -139,7 +141,7 @@ def fail(message: str, status: int) -> NoReturn:
 
 
 def tell(message: str, colour: str = "") -> None:
-    """Write a message to stderr, in the form that all errors and notices of commands have."""
+    """Write a message to stderr, in the form of all errors and notices of commands."""
     typer.echo(f"{painted('sayso:', colour, sys.stderr)} {message}", err=True)
 
 
@@ -150,7 +152,7 @@ def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
-    """Send a request about one call. Raises ClientError, which names a pending ref similar to an unknown one."""
+    """Send a request about one call. Raises ClientError. For an unknown ref, it names a similar ref that is pending."""
     from difflib import get_close_matches
 
     from hitl.errors import CallUnknown

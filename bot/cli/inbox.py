@@ -24,7 +24,7 @@ _APPROVE, _REJECT, _DETAILS, _SKIP, _QUIT = "a", "r", "d", "s", "q"
 
 
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add the command `inbox`."""
     app.command()(inbox)
 
 
@@ -42,10 +42,9 @@ def inbox(config: Config = None, socket: SocketFile = None) -> None:
             typer.echo(say("pending.none"))
         try:
             for number, call in enumerate(calls, start=1):
-                typer.echo(
-                    _shown(client.call("card", target=call["ref"]), say("inbox.of", number=number, all=len(calls)))
-                )
-                if not _Answering(client, call, _ask).answer():
+                card = client.call("card", target=call["ref"])
+                typer.echo(_shown(card, say("inbox.of", number=number, all=len(calls))))
+                if not _Answering(client, call, _ask, asks=card["card"]["asks"]).answer():
                     break
         except EOFError:
             typer.echo()
@@ -54,10 +53,11 @@ def inbox(config: Config = None, socket: SocketFile = None) -> None:
 
 
 class _Answering:
-    """One request, and the answers of the person at the prompt."""
+    """One request at the prompt, and the person's answers to it."""
 
-    def __init__(self, client: Client, call: dict[str, Any], prompt: Prompt) -> None:
+    def __init__(self, client: Client, call: dict[str, Any], prompt: Prompt, *, asks: bool) -> None:
         self._client = client
+        self._asks = asks
         self._ref = call["ref"]
         self._short = call["short"]
         self._prompt = prompt
@@ -65,7 +65,7 @@ class _Answering:
     def answer(self) -> bool:
         """Ask until the request is answered or skipped. Return False if the person wants to quit."""
         while True:
-            key = self._prompt(say("inbox.keys")).strip().lower()[:1]
+            key = self._prompt(say("inbox.keys.question") if self._asks else say("inbox.keys")).strip().lower()[:1]
             if key in {_SKIP, _QUIT}:
                 return key == _SKIP
             try:
@@ -86,7 +86,12 @@ class _Answering:
         return False
 
     def _approved(self) -> bool:
-        """Approve. Ask for a second yes or a reason if the request needs it."""
+        """Send an approval, with the words that answer a question.
+
+        Ask for a second yes or a reason if the request needs it.
+        """
+        if self._asks:
+            return self._ends(self._sent("approve", reason=self._prompt(say("inbox.answer")).strip() or None))
         came = self._sent("approve")
         if came["came"] == "reason_needed":
             came = self._sent("approve", reason=self._prompt(say("inbox.reason")).strip() or None)
@@ -104,7 +109,7 @@ class _Answering:
         return came
 
     def _ends(self, came: dict[str, Any]) -> bool:
-        """Return whether the answer counts. A vote also counts if other people still have to agree."""
+        """Return whether the answer was accepted. A vote is also accepted if other people still have to agree."""
         return bool(came["decided"]) or came["came"] == "counted"
 
 
@@ -117,11 +122,16 @@ def _ask(question: str) -> str:
     return line
 
 
+def _lines(part: dict[str, Any]) -> list[str]:
+    text = f"{part['name']}: {part['text']}" if part["name"] else part["text"]
+    return str(text).split("\n")
+
+
 def _shown(answer: dict[str, Any], place: str) -> str:
-    """Return the card of a request, as lines."""
+    """Return the lines of a request's card."""
     shown, colour = answer["card"], RISK_COLOURS[answer["card"]["risk"]]
     head = say("inbox.head", place=place, sign=shown["sign"], risk=shown["risk"].upper(), short=answer["short"])
-    parts = (line for part in shown["parts"] for line in part["text"].split("\n"))
+    parts = (line for part in shown["parts"] for line in _lines(part))
     below = (shown[name] for name in ("below", "place", "note", "rule", "stakes"))
     lines = [shown["headline"], *(f"  {line}" for line in parts), *below, *shown["warnings"], shown["approvers"]]
     return "\n".join(["", painted(head, colour), *filter(None, lines)])

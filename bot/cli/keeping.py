@@ -13,7 +13,7 @@ from hitl.cards.wording import say
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `backup` and `restore`."""
     app.command()(backup)
     app.command()(restore)
 

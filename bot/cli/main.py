@@ -65,8 +65,9 @@ def _options(
 
 def main() -> None:
     """Run the command line. A user's mistake gives one line on stderr, never a traceback."""
-    # A call makes some 2,000 objects that its end frees again. At 700 objects, Python's default, the collector examines
-    # the calls in flight several times a call, and the modules a hundred times while a command is imported.
+    # A call makes about 2,000 objects that are freed when it ends. With Python's default threshold of 700 objects, the
+    # collector examines the calls in flight several times for each call, and the modules a hundred times while a
+    # command is imported.
     gc.set_threshold(10_000, 10, 10)
     _carry_any_text()
     try:
@@ -88,13 +89,16 @@ def main() -> None:
 
 
 def _explained(error: ClickException) -> str:
-    """Return a mistake in a command as one line that names the command's help."""
+    """Return one line about a mistake in a command, which names the command's help."""
     command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"
     return say("command.usage", what=" ".join(error.format_message().split()), command=command)
 
 
 def _carry_any_text() -> None:
-    """Replace characters that a stream's encoding can't read, and escape characters that it can't write."""
+    """Make the standard streams accept any text.
+
+    Input characters that the encoding can't read are replaced. Output characters that it can't write are escaped.
+    """
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=errors)

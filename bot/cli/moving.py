@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def move(name: str | None, client_file: Path | None, settings: Path, folder: Path, *, yes: bool, remove: bool) -> None:
-    """Move the servers of the named client, or undo that; exit 2 if it fails."""
+    """Move the servers of the named client behind the gateway, or back with `remove`. Exit 2 if that fails."""
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):
@@ -60,7 +60,7 @@ def _show(move: Move) -> None:
 
 
 def _hidden(text: str, move: Move) -> str:
-    """Return the text without the values that get files of their own, even if they don't look like secrets."""
+    """Return the text without the values that are moved to files of their own, even if they don't look like secrets."""
     for value in sorted(filter(None, move.secrets.values()), key=len, reverse=True):
         text = text.replace(json.dumps(value), '"[moved to a file]"')
     return text

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-#: `revoke` lists the person's approvals from this period.
+#: The period whose approvals by the person `revoke` lists.
 _LOOKS_BACK = timedelta(days=7)
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `reload` and `revoke`."""
     app.command()(reload)
     app.command()(revoke)
 
@@ -97,7 +97,7 @@ def _keep(file: Path, name: str) -> None:
             if name in file.read_text("utf-8").splitlines():
                 return
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8") as handle:
-            # The service may run as another user, and refuses to start if it can't read this file.
+            # The service may run as another user, and it refuses to start if it can't read this file.
             os.fchmod(handle.fileno(), 0o644)
             handle.write(f"{name}\n")
             handle.flush()
@@ -107,7 +107,7 @@ def _keep(file: Path, name: str) -> None:
 
 
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
-    """Return the person's approved requests of the last days, or nothing if there is no database yet."""
+    """Return the requests that the person approved in the last days. Return nothing if there is no database yet."""
     from adapters.database.sqlite.history import requests
     from hitl.history import RecordQuery
 

@@ -25,7 +25,7 @@ _FOUND = {"yes": "yes", "no": "no", "unsure": "cannot tell"}
 
 
 class Foreign(StrEnum):
-    """Formats of other systems that can be read."""
+    """Formats of other systems' policies that can be imported."""
 
     HAROMBE = "harombe"
     CONTENOX = "contenox"
@@ -33,7 +33,7 @@ class Foreign(StrEnum):
 
 
 class Preset(StrEnum):
-    """The documents that come with the program."""
+    """The policies (presets) that come with the program."""
 
     DEFAULT = "default"
     STRICT = "strict"
@@ -49,7 +49,7 @@ FromPreset = Annotated[Preset | None, typer.Option("--preset", help="A preset in
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the command group `policy`."""
     policy = typer.Typer(help="Which calls are allowed, asked about, or denied, and why.", no_args_is_help=True)
     for name, command in (
         ("check", check),
@@ -191,7 +191,7 @@ def _judged(policy: Policy, call: PolicyCall) -> Verdict:
 
 
 def _for(policy: Policy, cwd: str | None) -> Policy:
-    """Return the policy for calls in a folder. If the folder isn't on this machine, no path in it is looked up."""
+    """Return the policy for calls in a folder. If this machine lacks the folder, paths in it aren't looked up."""
     return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
 
@@ -284,7 +284,7 @@ def suggest(
 
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
-    """Return the requests of the record that pass their integrity check."""
+    """Return the recorded requests that pass their integrity check."""
     from adapters.database.sqlite.history import sound_calls
 
     kept = kept_files(settings(config))
@@ -292,7 +292,7 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
-    """Return name and text of a document: a file, a preset, or the settings' policy; exit 2 without a document."""
+    """Return the name and the text of a policy: a file, a preset, or the settings' policy. Exit 2 if none is given."""
     if file is not None and preset is not None:
         fail("Name a file or a preset, not both.", 2)
     if file is not None:
@@ -323,7 +323,7 @@ def _text(file: Path) -> str:
 
 
 def _load(name: str, text: str) -> Policy:
-    """Compile the document. It judges paths by this machine's files. Raises PolicyInvalid."""
+    """Compile the policy. It will look up paths in this machine's files. Raises PolicyInvalid."""
     from adapters.policies.surroundings import RealPaths
     from bot.errors import SettingsError
     from bot.policies import need_engine
@@ -337,7 +337,7 @@ def _load(name: str, text: str) -> Policy:
 
 
 def _usable(name: str, text: str) -> Policy:
-    """Compile the document, or exit 1 with all its problems."""
+    """Compile the policy. If it has problems, print all of them and exit 1."""
     from hitl.policy import PolicyInvalid
 
     try:
@@ -353,7 +353,7 @@ def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
 
 
 def _line(name: str, problem: Problem) -> str:
-    """Return a problem in the form of compilers, so that editors find the line."""
+    """Return a problem in the form of compilers' messages, so that editors find the line."""
     tail = f" ({problem.suggestion})" if problem.suggestion else ""
     return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
 

@@ -13,7 +13,7 @@ from bot.cli.common import fail
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the command `graph` and the command group `replies`."""
     app.command()(graph)
     replies = typer.Typer(help="What people's answers are understood as.", no_args_is_help=True)
     replies.command("parse")(parse)
@@ -73,7 +73,7 @@ def evaluate(
 
 
 def _asked(line: str, number: int) -> dict[str, Any]:
-    """Return the arguments of `read` from a line of JSON."""
+    """Return the arguments for `read` from a line of JSON. `number` is the line's number, for errors."""
     from hitl.replies import Span, SpanKind
 
     try:
@@ -96,7 +96,7 @@ def _asked(line: str, number: int) -> dict[str, Any]:
 
 
 def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of `read` and `verdict`."""
+    """Return the readings and the verdict of a text, as JSON values."""
     from hitl.replies import Reading, read, verdict
 
     def shown(reading: Reading) -> dict[str, Any]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add the command `mcp`."""
     app.command()(mcp)
 
 

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
 
 
+#: Seconds that a start waits for another service on its state folder. A stop takes at most 40: running tools have 35.
+WAIT_S = 60.0
+
+
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `demo`, `run` and `chat`."""
     for command in (demo, run, chat):
         app.command()(command)
 
@@ -59,7 +63,15 @@ def demo(
     asyncio.run(running.run(interactive=interactive))
 
 
-def run(config: Config = None) -> None:
+def run(
+    config: Config = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Wait so long for another service on this state folder to stop."
+        ),
+    ] = WAIT_S,
+) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
     Example: sayso run --config sayso.toml
@@ -71,7 +83,7 @@ def run(config: Config = None) -> None:
     from bot.settings import find_config
 
     try:
-        uvloop.run(serve(settings(config, ruling=True), find_config(config)))
+        uvloop.run(serve(settings(config, ruling=True), find_config(config), wait))
     except SettingsError as error:
         fail(str(error), 2)
 
@@ -101,7 +113,7 @@ def _own_wording(config: Path | None) -> Wording:
 
 
 class Listening:
-    """A conversation that shows each text from the service as it arrives, also while nobody types."""
+    """A conversation that shows each text of the service as it arrives, even while nobody types."""
 
     def __init__(self, client: Client, show: Callable[[str], None]) -> None:
         self._client = client
@@ -109,7 +121,7 @@ class Listening:
         self._answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def talk(self, lines: Iterable[str]) -> None:
-        """Send each line when the line before it has been answered.
+        """Send the lines one by one, each after the line before it has been answered.
 
         Raises the service's error, the error of a broken connection, or an error of `show`.
         """

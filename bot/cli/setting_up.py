@@ -1,4 +1,4 @@
-"""`init` and `doctor`: a first configuration, and every check that a call depends on."""
+"""`init` and `doctor`: write a first configuration, and check everything that a call depends on."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ self_approval_socket = {self_approval}
 """
 
 
-#: More settings for a person who is the only approver: their own yes also counts in their private chat, where the cards
-#: of `approvers` go.
+#: Settings that are added for a person who is the only approver. Their own yes then also counts in their private chat,
+#: to which the cards of `approvers` go.
 _ALONE = """
 # Cards of requests from this machine go to each approver's private chat, once a chat platform is set up.
 routes = ["approvers"]
@@ -66,7 +66,10 @@ class Limit(StrEnum):
 
 
 class Receive(StrEnum):
-    """The ways in which events of a platform arrive: Telegram's are the first two, Slack's the others."""
+    """The ways in which the events of a platform arrive.
+
+    Telegram's are `polling` and `webhook`, Slack's are `socket` and `http`.
+    """
 
     POLLING = "polling"
     WEBHOOK = "webhook"
@@ -78,7 +81,7 @@ _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `init` and `doctor`."""
     app.command()(init)
     app.command()(doctor)
 
@@ -192,7 +195,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
 
 class _People(NamedTuple):
-    """The answers to `init` about people. `alone` is None if the option wasn't given."""
+    """The options and answers of `init` about people. `alone` is None if that option wasn't given."""
 
     requesters: list[str] | None
     approvers: list[str] | None
@@ -201,7 +204,7 @@ class _People(NamedTuple):
 
 
 def _first(file: Path, people: _People, state: str, workspace: str) -> None:
-    """Write a first configuration; exit 2 if that fails, or the options contradict each other."""
+    """Write a first configuration. Exit 2 if that fails or if the options contradict each other."""
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
     if not all([*requesters, *approvers]):
@@ -232,13 +235,13 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
 
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
-    """Install or remove the hook of a coding agent."""
+    """Install or remove the hook of a coding agent, and exit with the resulting status."""
     from bot.doctor.coding_agents import set_up
     from bot.settings import find_config
 
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-        # An installed hook keeps using these settings. So they must be named if they lie in the working folder, which
-        # may hold somebody else's project.
+        # An installed hook keeps using these settings. So settings in the working folder, which may be somebody else's
+        # project, are used only if the option names them.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
 
@@ -267,7 +270,10 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """Return how events arrive: as the option says, else in the platform's usual way; exit 2 if it has no such way."""
+    """Return how events arrive: by the option, or in the platform's usual way.
+
+    Exit 2 if the platform doesn't offer the option's way.
+    """
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
         fail(f"{platform.value} receives by {' or '.join(ways)}, not by {receive.value}; nothing was written.", 2)
@@ -328,7 +334,7 @@ def _is_https(url: str) -> bool:
 
 
 def _make_secret(file: Path) -> None:
-    """Make the secret with which Telegram will authenticate itself. An existing secret is kept."""
+    """Make the secret by which Telegram's requests to the webhook are recognised. An existing secret is kept."""
     if file.exists():
         return
     try:
@@ -340,7 +346,7 @@ def _make_secret(file: Path) -> None:
 
 
 def _toml(text: str) -> str:
-    """Return a TOML basic string. JSON's escapes are valid in TOML, which also requires an escape for delete."""
+    """Return a TOML basic string. JSON's escapes are valid in TOML, which also requires the escape of DEL (U+007F)."""
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
     return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[0-9]+:\S+")
 
 
 def register(app: typer.Typer) -> None:
-    """Add this group."""
+    """Add the command group `simulate`."""
     simulate = typer.Typer(help="Chat platforms, a model and MCP servers, without an account.", no_args_is_help=True)
     simulate.command("telegram")(telegram)
     simulate.command("slack")(slack)

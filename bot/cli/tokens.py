@@ -29,7 +29,7 @@ Name = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the command group `token`."""
     tokens = typer.Typer(help="Bearer tokens for the HTTP API.", no_args_is_help=True)
     tokens.command()(create)
     tokens.command("list")(list_tokens)
@@ -120,7 +120,7 @@ def _bounds(token: dict[str, Any]) -> Iterable[str]:
 
 
 def _stands(token: dict[str, Any]) -> str:
-    """Return whether a token is revoked or has ended, or when it was last used."""
+    """Return the state of a token as text: whether it is revoked or has expired, or when it was last used."""
     if token["revoked_at"]:
         return say("token.stands.revoked", at=token["revoked_at"][:10])
     if token["until"] and datetime.fromisoformat(token["until"]) <= datetime.now(UTC):

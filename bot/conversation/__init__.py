@@ -1,4 +1,4 @@
-"""The one conversation engine: handles people's actions on every surface, and answers them."""
+"""The conversation engine for all surfaces: it handles people's actions, and answers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the card of a message by its button's sealed data, and keeps every copy of a card up to date."""
+"""Finds the call of a pressed button by the button's sealed data, and keeps every copy of a card up to date."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Cards:
-    """The cards of one surface."""
+    """Handles presses on the cards of one surface, and copies of these cards."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
@@ -29,9 +29,11 @@ class Cards:
         self._talker = voice.talker
 
     async def pressed(self, heard: Press) -> tuple[Verb, Call, str]:
-        """Return the verb, the call and the card's route of a press. If the card's message is unknown, adopt it.
+        """Return the verb of a button press, its call, and the route of its card.
 
-        Only an approver's press adopts a message: nobody else may make us edit another message. Raises
+        If the card's message is unknown, store it.
+
+        Only an approver's press does this: nobody else may make the service edit another message. Raises
         InvalidConfirmation.
         """
         verb, call, route, known = await self._sealed(heard)
@@ -40,10 +42,10 @@ class Cards:
         return verb, call, route
 
     async def echo(self, heard: Echo) -> None:
-        """Handle a card of ours that the platform sends back. It may be one whose sending was never confirmed.
+        """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
 
-        It decides nothing. The first known message is the card; a second one is edited to say that another one counts.
-        A message of ours without valid button data is no card.
+        This decides nothing. The first known message is the card. A second one is edited to say that the other card
+        counts. A message without valid button data is no card.
         """
         try:
             _, call, route, known = await self._sealed(heard)
@@ -56,7 +58,7 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """Edit the pressed message if it is a second card of a decided call, because the outbox doesn't know it."""
+        """Edit the pressed message if it is a second card of a decided call. The outbox doesn't know this message."""
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):
             return
@@ -66,9 +68,10 @@ class Cards:
                 self._service.follow(call, partial(self._talker.update, route, heard.message))
 
     async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
-        """Return the verb, the call and the card's route of button data, and whether its message is known as a card.
+        """Return the verb, the call and the card's route from button data, and whether its message is known as a card.
 
-        Raises InvalidConfirmation for data that isn't ours, or belongs to another card: a client may send any data.
+        Raises InvalidConfirmation for data that the service didn't make or that belongs to another card: a client may
+        send any data.
         """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)
@@ -85,7 +88,10 @@ class Cards:
         return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
 
     async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
-        """Record a message as the card if no card is known: the platform posted it, and its answer was lost."""
+        """Store a message as the card of a call, if no message of that card is known on the route.
+
+        In this case the platform has posted the card, but its answer with the message id was lost.
+        """
         wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
         if heard.message and wanted:
             await self._store.adopt(call.ref, route, heard.message)

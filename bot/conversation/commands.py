@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Commands:
-    """The commands of one surface."""
+    """Carries out the commands that people send on one surface."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
@@ -27,7 +27,7 @@ class Commands:
         self._store = voice.store
 
     async def commanded(self, heard: Command) -> None:
-        """Run the command. An unknown command gets the help."""
+        """Carry out a command. For an unknown command, send the help."""
         if heard.name in {"approve", "reject"}:
             return await self._decide(heard)
         if heard.name == "show":
@@ -69,7 +69,10 @@ class Commands:
         return "\n".join(lines) or self._voice.wording(heard).say(nothing)
 
     async def _for(self, heard: Command) -> list[Call]:
-        """Return the pending requests for that person: in private those of all places, elsewhere those of one place."""
+        """Return the pending requests that the person may see.
+
+        In a private chat, these are the requests of all places, elsewhere those of this place.
+        """
         access, calls = self._gate.access, await self._store.pending()
         if not self._voice.is_private(heard):
             return [call for call in calls if self._voice.may_see(heard, call)]
@@ -77,7 +80,7 @@ class Commands:
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
     async def _line(self, heard: Command, call: Call, *, linked: bool) -> str:
-        """Return the headline of a request, with the address of its card."""
+        """Return the headline of a request. If `linked`, the address of its card follows."""
         wording = self._voice.wording(heard)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
         told = wording.say("chat.pending", short=call.short, headline=head)

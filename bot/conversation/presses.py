@@ -1,4 +1,4 @@
-"""Button presses: decides by them, and answers the person who pressed."""
+"""Handles button presses: passes them to the gate, and answers the person who pressed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from hitl.call import Call, Reply
     from hitl.events import Press
 
-#: A press is answered with its outcome, unless deciding takes longer than this many seconds.
+#: Seconds. If deciding takes longer, the press is answered without its outcome, and the outcome follows as a message.
 PRESS_WITHIN_S = 1.0
-#: Answers that the person who pressed must not miss.
+#: Kinds of answers that the person who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
 class Presses:
-    """Presses on the cards of one surface."""
+    """Handles the presses on the cards of one surface."""
 
     def __init__(self, voice: Voice, cards: Cards) -> None:
         self._voice = voice
@@ -34,7 +34,10 @@ class Presses:
         self._toasts = voice.surface.toasts
 
     async def pressed(self, heard: Press) -> None:
-        """Decide by a press, or show the call. Refuse a press whose data isn't from a button of ours."""
+        """Decide the call of a press, or show its details.
+
+        Refuse a press whose data isn't from a button of the service.
+        """
         try:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
@@ -57,9 +60,9 @@ class Presses:
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
-        """Show a whole call.
+        """Show a whole call to the person who pressed Details.
 
-        The look is recorded only if the call was really shown, because later approvals rely on it.
+        This is recorded only if the call was really shown, because later approvals rely on it.
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
@@ -74,7 +77,7 @@ class Presses:
         return answer
 
     async def _showed(self, heard: Press, route: str, call: Call, text: str) -> bool:
-        """Return whether the text was shown. If it can never be shown, say so.
+        """Return whether the text could be shown. If it can never be shown, tell the person.
 
         Raises PlatformError for errors that may pass.
         """
@@ -92,7 +95,10 @@ class Presses:
         return True
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
-        """Return the answer to a press, and whether it was sent as the one reply that the platform allows."""
+        """Decide by a press.
+
+        Return the answer, and whether it was sent as the one reply that the platform allows to a press.
+        """
         press = str(heard.press)
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
@@ -105,12 +111,15 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """Ask for a reason if an approval needs one or a rejection may have one; else send an unsent answer."""
+        """After a press, ask for a reason if the approval needs one or the rejection may have one.
+
+        Else send an unsent answer.
+        """
         call = answer.call
         if call is None:
             return
         needed = Verb.APPROVE if answer.came is Came.REASON_NEEDED else None
-        verb = Verb.REJECT if answer.came is Came.REJECTED and not call.reason else needed
+        verb = Verb.REJECT if answer.came is Came.REJECTED and call.awaits_reason else needed
         if verb:
             who, card = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)

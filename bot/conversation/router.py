@@ -1,7 +1,7 @@
 """Routes each event of a surface: presses, words and commands to the gate, other texts to the agent.
 
-It knows no platform. Each surface brings its declaration and a `Talker` (which sends its messages), and hands in
-`Heard` events.
+It has no code for single platforms. Each surface brings its declaration and a `Talker` (which sends its messages), and
+passes `Heard` events to `handle`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Router:
-    """All conversations of one surface."""
+    """Handles the events of all conversations of one surface."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Router:
         }
 
     def listen(self, surface: str) -> None:
-        """Deliver the messages of agents' turns in conversations of this surface, and continue its open turns."""
+        """Begin to deliver messages of agents' turns in conversations of this surface, and continue its open turns."""
         if self._stored is not None:
             self._stored.listen(surface, self._voice)
 
     def leave(self, surface: str) -> None:
-        """Stop delivering messages of agents' turns there. Turns stay open."""
+        """Stop delivering the messages of agents' turns on this surface. Its turns stay open."""
         if self._stored is not None:
             self._stored.leave(surface, self._voice)
 
@@ -72,7 +72,7 @@ class Router:
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
     async def _barred(self, heard: Heard) -> None:
-        """Record an event that never counts, whoever sent it. Answer it if it was meant for us."""
+        """Record an event that can't decide a call, whoever sent it. Answer it if it was meant for the service."""
         reaction = isinstance(heard, Reaction)
         if reaction and not await self._voice.store.by_message(heard.message or ""):
             return
@@ -93,13 +93,13 @@ class Router:
             await self._voice.show(heard, call)
 
     async def _moved(self, heard: Moved) -> None:
-        """Handle a conversation's new name. A platform may announce it here, and again on a message to the old name."""
+        """Handle a conversation that its platform renamed. A platform may announce this more than once."""
         self._voice.talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
             await self._voice.service.moved(heard.conversation, heard.moved_to)
 
     async def _began_as(self, conversation: str) -> str:
-        """Return the name that a conversation began with, however often the platform has renamed it since."""
+        """Return the first name of a conversation, however often the platform has renamed it since."""
         moves = {new: old for old, new in (await self._voice.store.moves()).items()}
         while conversation in moves:
             conversation = moves.pop(conversation)

@@ -1,16 +1,18 @@
-"""Turns of a resuming agent.
+"""Stored turns of an agent that can continue them after a restart.
 
 They are stored before they begin, run one at a time in a conversation, and continue after a restart.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice to send its messages. While its surface has no voice,
-as with a terminal that is closed, the turn stays open.
+There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While its surface has
+no voice, as with a terminal that is closed, the turn stays open.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -18,17 +20,18 @@ from cachetools import FIFOCache
 
 from hitl.backoff import Backoff
 from hitl.call import Ask, KeptTurn, Runs, Status
-from hitl.cards.card import outcome_for_agent
+from hitl.cards.card import details, outcome_for_agent
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
 from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
-from hitl.ports import PlatformError
+from hitl.ports import Explaining, PlatformError
 from hitl.records import replace
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from bot.conversation.voice import Voice
     from bot.service import Service
@@ -37,18 +40,20 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
-#: Lines of a conversation that an agent gets as quotations, the longest line, and the number of remembered
-#: conversations.
+#: The most lines of a conversation that an agent gets as quotations, the most characters of a line, and the most
+#: conversations whose lines are remembered.
 _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
-#: The longest text of an agent that is shown. The middle of a longer text is cut out.
+#: The most characters of an agent's text that are shown. The middle of a longer text is cut out.
 _SHOWN = 3000
-#: Sending the outcome of a turn is tried this many times.
+#: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
+#: Telegram shows "typing" for five seconds.
+_WORKING_EVERY_S = 4.0
 _log = logging.getLogger(__name__)
 
 
 class StoredTurns:
-    """The turns of one agent in all conversations."""
+    """Stores and runs the turns of one agent in all conversations."""
 
     def __init__(self, service: Service, agent: ResumingAgent) -> None:
         self.agent = agent
@@ -56,8 +61,10 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        #: Calls that are being recorded. If the turn is stopped meanwhile, the call must be found and withdrawn.
+        #: Calls that are being recorded. If the turn is stopped in the meantime, the call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
+        #: Limits explanations to one a minute for each call.
+        self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -66,15 +73,15 @@ class StoredTurns:
         return not self._running
 
     def listen(self, surface: str, voice: Voice) -> None:
-        """Add a voice for conversations of this surface.
+        """Add a voice, which sends messages in the conversations of this surface.
 
-        Open turns there go on.
+        Open turns in these conversations continue.
         """
         self._voices.setdefault(surface, []).append(voice)
         self._service.accompany(self._resume())
 
     def leave(self, surface: str, voice: Voice) -> None:
-        """Remove a voice. While a conversation has no voice, its turns stay open."""
+        """Remove a voice. The turns of a conversation that has no other voice stay open."""
         voices = self._voices.get(surface, [])
         if voice in voices:
             voices.remove(voice)
@@ -87,7 +94,7 @@ class StoredTurns:
             _log.error("turn.not_resumed", {"why": error.message})
 
     def overheard(self, place: str, principal: str, text: str) -> None:
-        """Remember a text that was said to others, to quote it to the agent in the next turn there."""
+        """Remember a text that was said to other people, so that the agent gets it as a quotation in the next turn."""
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
         name = self._service.gate.names.of(principal, place.partition(":")[0])
@@ -95,7 +102,7 @@ class StoredTurns:
         lines.append((who, cut_middle(text, _LINE).text))
 
     async def begin(self, heard: Text, voice: Voice) -> None:
-        """Store a turn, and begin it when the earlier turns in the conversation have ended."""
+        """Store a turn. It starts when the earlier turns in the conversation have ended."""
         place = heard.conversation
         name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
         said = tuple(self._said.pop(place, ()))
@@ -105,6 +112,36 @@ class StoredTurns:
         if fresh and place in self._running:
             await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
         self._work(place)
+
+    def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
+        """Have the agent answer a person's question about one of its pending calls, once a minute for each call.
+
+        Return False if the call isn't the agent's, isn't pending, or was explained within the last minute.
+        """
+        mine = call.agent == self.agent.name and (call.key or "").startswith(_KEYS) and call.status is Status.PENDING
+        if not mine or not self._explained.admits(call.ref):
+            return False
+        self._service.accompany(self._explain(heard, call, voice))
+        return True
+
+    async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
+        """Send the agent's answer as its framed words.
+
+        The message is bound to no call, so a yes to it approves nothing.
+        """
+        try:
+            turns = await self._store.open_turns()
+            turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
+            who, names = voice.principal(heard), self._service.gate.names
+            asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"", voice.wording(heard))
+            showing = self._service.accompany(show_working((voice,), heard.conversation))
+            try:
+                answer = await self.agent.explain(asked)
+            finally:
+                showing.cancel()
+            await voice.tell(heard, framed(self.agent.name, answer, voice.wording(heard)))
+        except (PlatformError, Unavailable) as error:
+            _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
         """End the turns of a conversation that this person may end, and withdraw their pending calls.
@@ -128,7 +165,7 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the turn in its stored form, because it may have gone on since it was read."""
+        """Return the stored turn, because the turn may have advanced since it was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
@@ -145,12 +182,12 @@ class StoredTurns:
         return count
 
     def _work(self, place: str) -> None:
-        """Run the turns of a conversation, unless they are running already or there is no voice."""
+        """Begin to run the turns of a conversation, unless they are running or there is no voice to send messages."""
         if place not in self._running and self.voices(place):
             self._running[place] = self._service.accompany(self._through(place))
 
     async def _through(self, place: str) -> None:
-        """Run the open turns of a conversation, one after the other. If the store is in trouble, wait and retry."""
+        """Run the open turns of a conversation, one after the other. If the store fails, wait and retry."""
         pauses = Backoff()
         try:
             while True:
@@ -172,7 +209,7 @@ class StoredTurns:
         return next((turn for turn in open_turns if turn.place == place), None)
 
     async def _take(self, kept: KeptTurn) -> None:
-        """Run a turn to its end, and send its outcome. If the platform is in trouble, wait and retry.
+        """Run a turn to its end, and send its outcome. If the platform fails, wait and retry.
 
         Raises Unavailable.
         """
@@ -198,12 +235,15 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices in a conversation, or none while nobody listens there."""
+        """Return the voices for a conversation, or none while its surface has no voice."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 
 class _Turn:
-    """Implements `hitl.ports.StoredTurn`. `heard` is False if a message was lost because there was no voice."""
+    """Implements `hitl.ports.StoredTurn`.
+
+    `heard` is False if one of its messages couldn't be sent because there was no voice.
+    """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:
         self.kept = kept
@@ -239,7 +279,7 @@ class _Turn:
         await self._service.store.keep_turn(self.kept)
 
     async def say(self, text: str) -> None:
-        """Send a text as the agent's words, framed so that no line of it looks like one of ours."""
+        """Send a text as the agent's words, framed so that none of its lines looks like a line of the service."""
         if text.strip():
             await self._tell(framed(self._turns.agent.name, text, self.wording))
 
@@ -250,8 +290,17 @@ class _Turn:
         for voice in voices:
             await voice.tell(heard, text, about)
 
+    @contextlib.asynccontextmanager
+    async def working(self) -> AsyncGenerator[None]:
+        """While the context is open, show people that the agent is preparing an answer."""
+        showing = self._service.accompany(show_working(self._turns.voices(self.kept.place), self.kept.place))
+        try:
+            yield
+        finally:
+            showing.cancel()
+
     async def say_if_possible(self, text: str) -> None:
-        """Send a text. A failure is only logged."""
+        """Send a text. If that fails, only log the failure."""
         try:
             await self.say(text)
         except PlatformError as error:
@@ -260,8 +309,8 @@ class _Turn:
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Ask for a call in the requester's name, unless it was asked for before. Return the call when it has ended.
 
-        An earlier call is found by its key and not by its arguments: its effect may have changed what they would do
-        now.
+        An earlier call is found by its key, and its arguments aren't compared: its effect may have changed what they
+        mean, such as the contents of a file.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -277,19 +326,42 @@ class _Turn:
         return await self._service.explained(call) if call.awaits_reason else call
 
     async def _tell_refused(self, call: Call) -> None:
-        """Inform people about a call that was denied or couldn't be delivered, because it has no card."""
+        """Tell people that a call was denied or couldn't be delivered, because such a call has no card."""
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             try:
-                await self._tell(outcome_for_agent(call, self.wording), call)
+                await self._tell(outcome_for_agent(call), call)
             except PlatformError as error:
                 _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
 
 
+async def show_working(voices: Sequence[Voice], place: str) -> None:
+    """Show people in a conversation that an answer is being made, until this is cancelled.
+
+    A platform that refuses isn't asked again: nobody is worse off without it.
+    """
+    try:
+        while True:
+            for voice in voices:
+                await voice.talker.working(place, on=True)
+            await asyncio.sleep(_WORKING_EVERY_S)
+    except PlatformError as error:
+        _log.info("turn.not_shown", {"place": place, "why": str(error)})
+    except asyncio.CancelledError:
+        with contextlib.suppress(PlatformError):
+            for voice in voices:
+                await voice.talker.working(place, on=False)
+        raise
+
+
 def framed(agent: str, text: str, wording: Wording = IN_ENGLISH) -> str:
-    """Return an agent's words as people see them: each line after a bar, secrets masked, cut in the middle if long."""
+    """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
     shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
     return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
+#: The beginning of the idempotency key of every call of a stored turn.
+_KEYS = "turn:"
+
+
 def _key(turn: KeptTurn, name: str) -> str:
-    return f"turn:{turn.id}#{name}"
+    return f"{_KEYS}{turn.id}#{name}"

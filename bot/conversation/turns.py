@@ -1,4 +1,4 @@
-"""Turns of the agent: handles a text that answers no card."""
+"""Handles texts that answer no card: they begin a turn of the agent."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from hitl import replies
 from hitl.call import Ask, Runs, Status
 from hitl.cards.card import details, outcome_for_agent
 from hitl.errors import NotApprover, SaysoError, Unavailable
@@ -26,16 +27,19 @@ if TYPE_CHECKING:
     from hitl.gate.response import Answer
     from hitl.ports import Agent
 
-#: A question about the pending calls. Their details answer it.
+#: Matches a question about the pending calls. It is answered with their details.
 _ABOUT = re.compile(
     r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
 )
-#: The word that ends the turn of an agent.
+#: Matches the word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
-#: The number of lines of a conversation that an agent sees, and the number of remembered conversations.
+#: The most lines of a conversation that an agent gets, and the most conversations whose lines are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
-#: An agent that takes longer than this to ask for its first call no longer delays its conversation.
+#: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
+#: it.
 _BEGUN_WITHIN_S = 30.0
+#: The beginning of the reply reader's reason if a text is neither yes nor no because it is a question.
+_QUESTION = "question"
 _log = logging.getLogger(__name__)
 
 
@@ -49,16 +53,32 @@ class Turns:
         self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
-        """Return whether an unclear text is a command to the agent. Otherwise it is a failed answer to a card."""
+        """Return whether a text that decides nothing is a command to the agent.
+
+        If not, it counts as an unclear answer to a card.
+        """
         listens = heard.addressed or heard.overheard
         return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))
 
     async def stopped(self, heard: Text) -> bool:
-        """If the text is a "stop" of a person who may end the agent's turn there, end it. Return whether it was."""
+        """If the text is "stop" and its author may end the agent's turn there, end the turn.
+
+        Return whether a turn was ended.
+        """
         listens = heard.addressed or heard.overheard or heard.private
         if self._stored is None or not listens or not _STOP.fullmatch(heard.text.strip().casefold()):
             return False
         return await self._stored.stop(heard, self._voice)
+
+    def explains(self, heard: Text, call: Call | None) -> bool:
+        """Return whether the agent answers this text, because it is a question about one of its pending calls.
+
+        Only a person who may see the call gets an answer.
+        """
+        if self._stored is None or call is None or not self._voice.may_see(heard, call):
+            return False
+        said = replies.verdict(replies.read(heard.text, language=heard.language, spans=heard.spans))
+        return said.why.startswith(_QUESTION) and self._stored.explain(heard, call, self._voice)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
@@ -92,21 +112,23 @@ class Turns:
         return None
 
     async def _explain(self, heard: Text) -> None:
-        """Show the pending calls of this conversation, in full, to a person who may see them."""
+        """Show the pending calls of this conversation in full, if the person may see them."""
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
             return await self._voice.tell(heard, self._voice.wording(heard).say("chat.pending.none"))
+        if len(calls) == 1 and self.explains(heard, calls[0]):
+            return None
         for call in calls:
             text = details(call, self._voice.gate.names, self._voice.wording(heard))
             await self._voice.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref)
         return None
 
     async def _begin(self, heard: Text) -> None:
-        """Begin a turn, and return when its first call is recorded: people answer it here, while the turn goes on.
+        """Begin a turn, and return when its first call is recorded.
 
-        An error before that is raised, so that the event is tried again. A recorded call is then found again by its
-        key.
+        People may then answer that call while the turn goes on. If an error comes before that, it is raised, so that
+        the event is tried again. If the call was recorded, the next attempt finds it by its key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
         self._history[heard.conversation] = lines
@@ -129,7 +151,7 @@ class Turns:
                 turn.begun.set_exception(error)
 
     async def _said(self, turn: _Turn, heard: Text) -> str:
-        """Return the text at the end of a turn: the agent's last words, or why nothing more can be asked for."""
+        """Return the text that ends a turn: the agent's last words, or the reason why nothing more can be asked for."""
         try:
             return await self._agent.take(turn)
         except Unavailable:
@@ -141,7 +163,10 @@ class Turns:
 
 
 class _Turn:
-    """Implements `hitl.ports.Turn` for one text. `begun` is done when a call is recorded or the turn has ended."""
+    """Implements `hitl.ports.Turn` for one text.
+
+    The future `begun` is done when a call is recorded or the turn has ended.
+    """
 
     def __init__(self, voice: Voice, heard: Text, agent: str, lines: deque[Line]) -> None:
         self.text = heard.text

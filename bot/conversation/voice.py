@@ -1,4 +1,4 @@
-"""Sends the answers to people in the conversations of one surface, and limits to whom and how often."""
+"""Sends answers to people in the conversations of one surface. It also limits who gets an answer, and how often."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
 
 class Voice:
-    """The service and a surface's talker, with the messages and checks that all parts of a conversation share."""
+    """The service and a surface's `Talker`, with the messages and checks that all parts of a conversation share."""
 
     def __init__(self, service: Service, talker: Talker, surface: Surface) -> None:
         self.service = service
@@ -86,53 +86,60 @@ class Voice:
             and self.gate.people.is_chat(heard.conversation)
             and not heard.conversation.startswith(heard.identity)
         ):
-            # A platform may not let us write to this person in private. Nobody else needs the refusal.
+            # The platform may refuse a private message to this person. Then the refusal is dropped, because nobody else
+            # needs it.
             with suppress(PlatformError):
                 await self.talker.tell(heard.identity, text)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
-        """Return whether to ask back. In talk among people, each person is asked once a minute for each card."""
+        """Return whether to ask a person what their unclear text means.
+
+        In talk among people, each is asked once a minute per card.
+        """
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
 
     async def show(self, heard: Heard, call: Call) -> None:
-        """Show a whole call with its outcome so far."""
+        """Show the person a whole call with its outcome so far."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
         text = f"{details(call, names, wording)}\n\n{outcome(call, names, wording)}"
         await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:
-        """Return the identity and the principal of that person, as a sentence."""
+        """Return a sentence with the identity and the principal of the person who sent the event."""
         return self.wording(heard).say("chat.whoami", identity=heard.identity, principal=self.principal(heard))
 
     def principal(self, heard: Heard) -> str:
-        """Return the principal behind an event."""
+        """Return the principal of the person who sent the event."""
         return self.gate.people.principal(heard.identity)
 
     def may_see(self, heard: Heard, call: Call) -> bool:
-        """Return whether that person may read the call in that conversation."""
+        """Return whether the person who sent the event may read the call in that conversation."""
         return self.gate.people.belongs(call, heard.conversation) and self.gate.access.may_see(
             self.principal(heard), call
         )
 
     def is_private(self, heard: Heard) -> bool:
-        """Return whether the event happened in that person's own conversation with us.
+        """Return whether the event happened in the person's private conversation with the service.
 
-        Its name is the person's identity.
+        The name of such a conversation is the person's identity.
         """
         names = self.gate.people.identities(self.principal(heard))
         return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
-        """Return an event as a reply to a card. `more` are fields of the reply."""
+        """Return the event as a `Reply` to a card. `more` are further fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
         return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
 
     async def record(self, heard: Heard, what: Event) -> None:
-        """Record an event with the call if the card that was meant is known, else in the service's own record."""
+        """Record an event with the call whose card it was about.
+
+        If no card is known, put it into the service's own record.
+        """
         about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
         known = await self.store.by_message(about or "")
         entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})

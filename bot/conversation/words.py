@@ -1,4 +1,4 @@
-"""Texts, emoji and reasons of people: for the gate if they may answer a card, else for the agent."""
+"""Handles texts, emoji and reasons of people. The gate gets those that may answer a card; the agent gets the others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from bot.conversation.voice import DECIDED
 from hitl import replies
 from hitl.call import Decision, Reply, ReplyKind, Verb
 from hitl.gate.response import NOTHING, Came
+from hitl.question import is_question
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -18,25 +19,25 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.events import Explained, Reaction, Text
 
-#: Answers to words that may have been meant for somebody else.
+#: Kinds of answers to a text that may have been meant for somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
-#: At most this many answered questions are remembered. Each matters for a minute.
+#: The most answered questions that are remembered. Each is needed for a minute.
 _SPENT = 1000
 
 
 class Words:
-    """Texts, reactions and reasons in the conversations of one surface."""
+    """Handles texts, reactions and reasons in the conversations of one surface."""
 
     def __init__(self, voice: Voice, turns: Turns) -> None:
         self._voice = voice
         self._turns = turns
         self._service = voice.service
-        #: Questions whose answer was the first of two approvals. The second approval begins with a press, which asks
-        #: again.
+        #: Questions for a reason whose answer was the first of two approvals. The second approval begins with a press,
+        #: after which the question is asked again.
         self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:
-        """Decide the call that a text answers. Hand a text that answers no card to the agent."""
+        """Decide the call that a text answers. Pass a text that answers no card to the agent."""
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
@@ -46,6 +47,8 @@ class Words:
             return await self._explain(heard, call)
         for answer in await self._service.decide(self._reply(heard)):
             direct = pointed is not None and answer.call is not None
+            if answer.came is Came.UNCLEAR and self._turns.explains(heard, answer.call):
+                continue
             if answer.came is Came.NOT_A_REPLY:
                 await self._turns.take(heard, answer)
             elif answer.came is Came.UNCLEAR and not direct and self._turns.is_for_agent(heard):
@@ -65,7 +68,10 @@ class Words:
                 await self._voice.answer(replace(heard, conversation=known[1]), answer)
 
     async def explained(self, heard: Explained) -> None:
-        """Handle a reason from a window that a press opened. The press counts now, together with its reason."""
+        """Handle a reason that was entered in a window.
+
+        The button press that opened the window counts now, with this reason.
+        """
         if heard.verb is Verb.REJECT:
             reasoned = await self._voice.gate.add_reason(heard.ref, heard.identity, heard.text)
             return await self._voice.answer(heard, reasoned)
@@ -77,7 +83,7 @@ class Words:
         return None
 
     async def _reason(self, heard: Text, ref: str) -> None:
-        """Handle a reason that we asked this person for. It completes their approval, or explains their rejection.
+        """Handle a reason for which this person was asked. It completes their approval, or explains their rejection.
 
         The text is never read as a decision, except if it takes the approval back. Words that may be no reason (a
         question, a condition, a "wait") complete nothing.
@@ -86,6 +92,9 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
+        if call is not None and is_question(call):
+            # The message to which this text replies names the question. So any words of this person are the answer.
+            return await self._answered(heard, reply)
         if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
@@ -94,10 +103,14 @@ class Words:
             await self._voice.answer(heard, answer)
         return None
 
+    async def _answered(self, heard: Text, reply: Reply) -> None:
+        for answer in await self._service.decide(reply):
+            await self._voice.answer(heard, answer)
+
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
         """Return the call that this person rejected and whose reason these words give, or None.
 
-        Words that reply to no message count for the latest message there, unless they are for the agent.
+        A text that replies to no message is about the latest message there, unless it is for the agent.
         """
         latest = None
         if heard.private and pointed is None and not self._turns.is_for_agent(heard):
@@ -107,7 +120,7 @@ class Words:
         return call if own and call is not None and call.awaits_reason else None
 
     async def _explain(self, heard: Text, call: Call) -> None:
-        """Add the reason of a rejection.
+        """Add a reason to the rejection of a call.
 
         If the words are a rejection with a reason, such as "no, because it is mine", only its reason is added, else all
         words.

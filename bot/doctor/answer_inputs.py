@@ -1,6 +1,7 @@
 """For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't say whether it sends a bot presses, words or reactions. Their arrival proves it.
+A platform doesn't say whether it sends a bot presses, words or reactions. If one has arrived, the platform does send
+them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LATEST = 10_000
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
-    """Return a check for each platform. Every card has buttons, so the check is yellow until a press has arrived."""
+    """Return a check for each platform. It is yellow until a press has arrived, because every card has buttons."""
     seen = dict(_seen(database))
     return [
         _check(surface, {kind: at for (where, kind), at in seen.items() if where == surface.name})
@@ -44,7 +45,7 @@ def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
 
 
 def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
-    """Yield surface and kind of the recorded answers with their times, oldest first."""
+    """Yield the surface, the kind and the time of each recorded answer, oldest first."""
     for at, data in reversed(_lines(database)):
         line = json.loads(data)
         if "surface" in line and "kind" in line:
@@ -52,7 +53,10 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
-    """Return the latest lines, or nothing if the record can't be read: the check of the database reports that."""
+    """Return the latest lines of the record.
+
+    Return nothing if it can't be read: the check of the database reports that.
+    """
     from adapters.database.sqlite.survey import surveyed
 
     try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: Clocks that NTP corrects differ by less.
+#: Seconds. Clocks that NTP corrects are behind by less than this.
 _MOST_BEHIND_S = 2.0
 
 
@@ -140,7 +140,10 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Find listed people that no configured surface can identify: bare names, and people of other platforms."""
+    """Yield a check for listed people whom no configured surface can identify.
+
+    These are names without an identity, and people of platforms that aren't configured.
+    """
     places = people.conversations.values()
     lists = {
         "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
@@ -157,7 +160,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Find places for cards on platforms that aren't set up: cards can't go there."""
+    """Yield a check for places of cards on platforms that aren't configured: cards can't be sent there."""
     set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
@@ -165,7 +168,7 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _origins(people: Directory, local: str) -> Iterator[Check]:
-    """Return a line for each place of requests: who may ask and approve there, and where the card goes."""
+    """Yield a check for each place where calls are asked for: who may ask and approve there, and where the cards go."""
     for origin in (local, *(place for place in people.conversations if place != local)):
         requesters = people.requesters_for(origin)
         if not requesters or (origin == local and not any(map(people.is_local, requesters))):
@@ -190,7 +193,7 @@ def _origins(people: Directory, local: str) -> Iterator[Check]:
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
-    """Return whether a surface that is set up proves such identities."""
+    """Return whether a configured surface can prove this identity."""
     kind, _, rest = identity.partition(":")
     sections = settings.set_up()
     for surface in people.surfaces.values():
@@ -285,7 +288,7 @@ def _clock(path: Path) -> Iterator[Check]:
         with surveyed(path) as survey:
             newest = next((at for at, _ in survey.latest_lines(1)), None)
     except Unavailable:
-        return  # The check of the database reports this.
+        return  # The check of the database reports this error.
     behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
     if behind > _MOST_BEHIND_S:
         text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
@@ -295,7 +298,7 @@ def _clock(path: Path) -> Iterator[Check]:
 
 
 def _kept(survey: Survey, aside: int) -> str:
-    """Return the numbers of open calls and of events that were set aside, as text."""
+    """Return a text with the number of open calls and of events that were set aside."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
     text = f"{counted.get(State.AWAITING, 0)} pending"
     if oldest is not None:
@@ -384,7 +387,7 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
 
 
 def _reached(settings: Settings, sandbox: Sandbox) -> str:
-    """Return the first of the service's own files that a command can read or change, or an empty text."""
+    """Return the path of the first file of the service that a command can read or change, or ''."""
     from adapters.executors.confinement import runs
 
     own = [settings.folder("state"), *settings.secret_files()]
@@ -393,8 +396,8 @@ def _reached(settings: Settings, sandbox: Sandbox) -> str:
         sandbox.give(place)
         for path in filter(Path.exists, own):
             named = shlex.quote(str(path))
-            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens a file for
-            # appending, and sets a folder's mode, which only the owner may do, to its present mode.
+            # `test -r` isn't enough: Landlock refuses only the opening of a file. The attempt changes nothing. It opens
+            # a file for appending, and sets a folder's mode, which only the owner may do, to the mode that it has.
             look = (
                 f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
                 if path.is_dir()
@@ -433,7 +436,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
 
 
 def _document(settings: Settings) -> Check:
-    """Check the policy that the next start would use. Raises SettingsError if there is no policy of that name."""
+    """Check the policy that the next start would use. Raises SettingsError if there is no policy with that name."""
     from bot.compose import policy_library
     from bot.policies import need_engine
 
@@ -448,7 +451,7 @@ def _document(settings: Settings) -> Check:
 
 
 def _flat(text: str) -> str:
-    """Return a policy's problems on one line."""
+    """Return the problems of a policy as one line of text."""
     return text.replace(":\n", ": ").replace("\n", "; ")
 
 
@@ -460,7 +463,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
     if not state.is_dir():
         return
     try:
-        # It runs on a thread of its own, because the caller may have an event loop.
+        # This runs on a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
             took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
     except (SaysoError, SettingsError, OSError) as error:
@@ -506,7 +509,10 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
 
 
 def _answers(settings: Settings) -> list[Check]:
-    """Check which answers have arrived from the platforms, because the platforms themselves don't say it."""
+    """Yield checks of the kinds of answers that have arrived from the platforms.
+
+    The platforms don't say which they send.
+    """
     from bot.doctor.answer_inputs import report
 
     declared = surfaces()

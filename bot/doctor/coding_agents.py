@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def set_up(settings: Settings, host: str, words: list[str], *, remove: bool) -> int:
-    """Install or remove the hook of a host. It asks on this service's socket. Return the exit status."""
+    """Install or remove the hook of a coding agent, which asks on this service's socket. Return the exit status."""
     from sayso_client.hooks.installing import main
 
     if remove:
@@ -24,9 +24,9 @@ def set_up(settings: Settings, host: str, words: list[str], *, remove: bool) -> 
 
 
 def hooks() -> Iterator[tuple[str, str, str]]:
-    """Run each hook that this user or the machine has, once.
+    """Run each hook once that this user or the machine has installed.
 
-    Yield its host, `green`, `yellow` or `red`, and a sentence.
+    Yield the name of the coding agent, `green`, `yellow` or `red`, and a sentence.
     """
     from sayso_client.errors import ClientError
     from sayso_client.hooks.installing import MARK, checked, module
@@ -38,6 +38,6 @@ def hooks() -> Iterator[tuple[str, str, str]]:
                 if MARK in file.read_text("utf-8", "replace"):
                     yield from ((host, state, text) for state, text in checked(host, file))
             except OSError:
-                continue  # There is no such file, or it belongs to another user.
+                continue  # The file doesn't exist, or it belongs to another user.
             except ClientError as error:
                 yield host, "red", error.message

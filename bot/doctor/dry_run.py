@@ -25,7 +25,7 @@ _WITHIN_S = 10.0
 
 
 async def dry_run(beside: Path) -> tuple[float, str]:
-    """Return how many seconds a call took on the disk of the folder `beside`, and the fault, or ''.
+    """Return the seconds that a call took on the disk of the folder `beside`, and a sentence about the fault, or ''.
 
     Raises SaysoError, SettingsError or OSError if a step can't run at all.
     """

@@ -1,1 +1,1 @@
-"""Workers besides requests: they handle events of the inbox, keep deadlines, and compute long things on a thread."""
+"""Background workers: they handle events of the inbox, keep deadlines, and run long computations on a thread."""

@@ -1,4 +1,4 @@
-"""Long computing on one thread: a megabyte of arguments takes about a second, and the event loop goes on meanwhile."""
+"""Runs long computations on a thread, so that the event loop goes on: a megabyte of arguments takes about a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ T = TypeVar("T")
 
 
 class OneThread:
-    """`hitl.ports.Beside`: runs one piece of work after another, because threads would compete for the interpreter."""
+    """Implements `hitl.ports.Beside`.
+
+    It runs one computation at a time, because threads would compete for the interpreter.
+    """
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="sayso-beside")
@@ -23,5 +26,5 @@ class OneThread:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
-        """Take no more work, and drop the waiting work."""
+        """Accept no more work, and drop the work that hasn't begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,6 +1,7 @@
 """One timer for all deadlines, claim windows and leases, set to the next `due_at` in the store's index.
 
-There is no timer for each call. A late or dead timer costs punctuality, never safety: each swap checks the time itself.
+There is no timer for each call. If the timer is late or stops, calls expire late, but no late approval counts: each
+swap checks the time itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Expiry:
-    """An observer of the gate: every change of a call may bring the next deadline forward."""
+    """Observes the gate's changes, because every change of a call may bring the next deadline forward."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
         self._store = store
@@ -40,7 +41,7 @@ class Expiry:
         await self.sweep()
 
     async def stop(self) -> None:
-        """Stop the timer, and wait for a sweep under way."""
+        """Stop the timer, and wait for a sweep that is running."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()
@@ -53,7 +54,7 @@ class Expiry:
             self._arm(call.due_at)
 
     async def sweep(self) -> None:
-        """Settle all overdue calls, in batches that share commits, then set the timer for the next."""
+        """Settle all overdue calls, in batches that share commits. Then set the timer for the next deadline."""
         ended, before, looked = 0, self._looked, self._clock.now()
         self._looked = looked
         while due := await self._store.due(_BATCH):
@@ -66,9 +67,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # Either an overdue call can't be ended, or the time doesn't advance because the clock was set back. Then
-            # the next look is later, not at once and for ever. A call that has become due since this look is neither: a
-            # timer may fire early.
+            # Either an overdue call can't be ended, or the time doesn't advance because the clock was set back. In both
+            # cases the next look comes later, because looking at once could repeat for ever. A call that has become due
+            # since this look is no such case: a timer may fire early.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)
@@ -97,6 +98,6 @@ class Expiry:
         try:
             await self.sweep()
         except Exception:  # noqa: BLE001 - explained below
-            # Any error is caught: a service that stops looking at deadlines would be worse.
+            # Any error is caught: it would be worse if the service stopped looking at deadlines.
             _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

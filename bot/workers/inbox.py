@@ -1,4 +1,4 @@
-"""Handles the events of the inbox in the order of their conversation, until each is done or has failed five times.
+"""Handles the events of the inbox, in order within each conversation, until each is done or has failed five times.
 
 Conversations don't wait for one another: a slow platform or a failing event delays only its own conversation.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ASIDE_AFTER = 5
 #: The number of conversations that are handled at once.
 _AT_ONCE = 100
-#: A stop waits this many seconds for events under way. Unfinished events are handled at the next start.
+#: A stop waits this many seconds for events that are being handled. Unfinished events are handled at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
 _log = logging.getLogger(__name__)
@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 class Intake:
     """Reads recorded events, hands them to their handlers, and marks them as done.
 
-    `handlers` are by source. A handler may raise, and is then tried again. If an event decides a call, the commit that
-    decides the call also marks the event as done.
+    `handlers` holds the handler for each source of events. If a handler raises, the event is tried again. If an event
+    decides a call, the commit that decides the call also marks the event as done.
     """
 
     def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
@@ -43,8 +43,8 @@ class Intake:
         self._handlers = handlers
         self._woken = asyncio.Event()
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
-        #: The number of other platforms' events at the last look. They are read in addition, so they take no place of
-        #: ours.
+        #: The number of events of sources without a handler here at the last look. The next look reads this many events
+        #: more, so that they don't displace events that can be handled.
         self._foreign = 0
 
     @property
@@ -57,7 +57,7 @@ class Intake:
         self._woken.set()
 
     async def run(self) -> None:
-        """Handle events until cancelled. When cancelled, let events under way finish."""
+        """Handle events until cancelled. When cancelled, wait for the events that are being handled."""
         try:
             while True:
                 self._woken.clear()
@@ -74,7 +74,7 @@ class Intake:
             _log.warning("intake.postponed", {"why": error.message})
             return
         except Exception:  # noqa: BLE001 - explained below
-            # Any error is caught: without this no event would be handled any more, and nobody would know.
+            # Any error is caught: otherwise no more events would be handled, and nobody would notice.
             _log.exception("intake.postponed")
             return
         self._foreign = sum(event.source not in self._handlers for event in events)
@@ -110,7 +110,10 @@ class Intake:
         await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
-        """Count a failure. The conversation waits for its next try."""
+        """Count a failure. Set the event aside after ASIDE_AFTER failures (at once if no handler takes it).
+
+        Otherwise wait `wait_s` seconds before the retry.
+        """
         try:
             tries = 1 if isinstance(error, Untaken) else ASIDE_AFTER
             aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=tries)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _POLL_S = 30
 _RECONNECT_S = 30
-#: timeout(1) signals the command and then its group, so one wish to stop arrives twice. A signal within this time of
-#: the first one is the same wish.
+#: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
+#: many seconds counts as the same stop.
 _SAME_WISH_S = 1.0
-#: The statuses of a call that another waiter took.
+#: The statuses of a call that another process took.
 _TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "unknown"})
 
 
@@ -62,7 +62,7 @@ class Asking:
 
     @property
     def approved(self) -> bool:
-        """Return whether the call may run."""
+        """Return whether the call was approved or allowed."""
         return self.call["status"] in {"approved", "allowed"}
 
     def ask(self) -> Call:
@@ -96,7 +96,8 @@ class Asking:
 
         If one of its scripts has changed since the request, the command isn't run, and that is reported as its end.
 
-        Returns None if somebody else has the call, it has ended, or the report comes too late; `call` then says why.
+        Returns None if another process has the call, if the call has ended, or if the report comes too late; `call`
+        then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
         the requested one: a false service may be listening on the socket.
@@ -117,11 +118,14 @@ class Asking:
         return ended if self._take("finish", secret=secret, **report) else None
 
     def _take(self, op: str, **fields: Any) -> dict[str, Any] | None:
-        """Claim, finish or release. Return None if the call lapsed, was refused or is another waiter's."""
+        """Claim, finish or release the call.
+
+        Return None if the call lapsed, was refused, or belongs to another process.
+        """
         try:
             answer = self._send(op, ref=self.call["ref"], **fields)
         except ClientError as error:
-            if error.code not in {"ALREADY_DECIDED", "HITL_001"}:
+            if error.code not in {"ALREADY_DECIDED", "STILL_PENDING", "HITL_001"}:
                 raise
             self.call = self._send("wait", ref=self.call["ref"], limit_s=0)["call"]
             if op != "finish" and self.call["status"] in _TAKEN:
@@ -141,8 +145,8 @@ class Asking:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal. The first one ends the wait; if the call is being asked for, it ends after the answer.
 
-        A second signal ends everything at once. If it comes very soon, it is the same wish to stop, and must not
-        interrupt the withdrawal.
+        A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the same stop, and must
+        not interrupt the withdrawal.
         """
         del number, frame
         now, first = time.monotonic(), not self.interrupted
@@ -152,7 +156,7 @@ class Asking:
             raise KeyboardInterrupt
 
     def _withdraw(self) -> None:
-        """Take the call back. If it was approved just before, nobody claims it, so it lapses and doesn't run."""
+        """Withdraw the call. If it was approved just before, nobody claims it, so it lapses and doesn't run."""
         try:
             self.call = self._send("withdraw", target=self.call["ref"])["call"]
         except ClientError as error:

@@ -18,7 +18,7 @@ import httpx
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.gating import Terms, Tool
-from sayso_client.life import WAIT_S, Life, Request, Run, Secret, Send, after_asking, life
+from sayso_client.life import WAIT_S, Asked, Life, Request, Run, Secret, Send, after_asking, asking_people, life
 from sayso_client.outcomes import Answer, NotRun, Ran
 from sayso_client.settings import Configuration, configuration
 from sayso_client.wording import say
@@ -26,11 +26,11 @@ from sayso_client.wording import say
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: A request waits for people up to WAIT_S; the connection gives it this much longer.
+#: A request waits for people for up to WAIT_S seconds. The connection's read limit is longer than that.
 _TIMEOUT = httpx.Timeout(10, read=WAIT_S + 15)
 #: While the service can't be reached, requests are retried for this many seconds by default.
 PATIENCE_S = 60.0
-#: The pauses between tries grow from the first to the longest, in seconds.
+#: Seconds: the pauses between attempts grow from the first number to the second.
 _PAUSE_FIRST_S, _PAUSE_MOST_S = 0.2, 5.0
 #: HTTP statuses that mean "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
 _LATER = frozenset({429, 502, 503, 504})
@@ -48,14 +48,17 @@ class Planned:
 
 
 class _Link:
-    """The common part of both clients: writes requests, reads answers, and decides when to send again."""
+    """The common part of both clients: builds requests, reads answers, and decides when to repeat a request."""
 
     def __init__(self, chosen: Configuration, patience_s: float) -> None:
         self._chosen = chosen
         self._patience_s = patience_s
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of an httpx client. It takes nothing from the environment and follows no redirect."""
+        """Return the options for an httpx client.
+
+        The client takes nothing from the environment and follows no redirect.
+        """
         headers = {"Accept": "application/json", "User-Agent": "sayso-client"}
         if self._chosen.token is not None:
             headers["Authorization"] = f"Bearer {self._chosen.token}"
@@ -63,7 +66,7 @@ class _Link:
 
     def _transport(self) -> dict[str, Any]:
         if self._chosen.url.startswith("http:"):
-            # Without TLS only this machine is reached, so no certificates are loaded, which takes 20 ms.
+            # A request without TLS goes only to this machine, so no certificates are loaded. Loading them takes 20 ms.
             return {"verify": False, "uds": self._chosen.socket}
         if self._chosen.ca_file:
             return {"verify": ssl.create_default_context(cafile=self._chosen.ca_file)}
@@ -71,7 +74,10 @@ class _Link:
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:
-        """Return the document of an answer. Raises ClientError for a refusal, and if it isn't the service's answer."""
+        """Return the document of an answer.
+
+        Raises ClientError for a refusal, and for an answer that isn't the service's.
+        """
         try:
             document = answer.json()
         except ValueError:
@@ -86,7 +92,7 @@ class _Link:
 
     @staticmethod
     def _pause(answer: httpx.Response | None, tries: int) -> float:
-        """Return the pause before the next try, in seconds: the service's value, else a growing one."""
+        """Return the seconds to wait before the next attempt: as the service says, else a growing time."""
         told = answer.headers.get("Retry-After", "") if answer is not None else ""
         if told.isdecimal():
             return min(float(told), PATIENCE_S)
@@ -125,14 +131,17 @@ class Sayso(_Link):
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
     def ask(self, request: Request) -> dict[str, Any]:
-        """Ask for a call, and return its current state. Claim nothing: `call` with the same `key` runs it later."""
+        """Ask for a call, and return its current state without claiming it.
+
+        `call` with the same `key` can run it later.
+        """
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
 
-        Raises ClientError if the batch can't be asked for. A call whose function raised, or that wasn't recorded, is a
-        NotRun with the status `failed`.
+        Raises ClientError if the batch can't be asked for. If a call's function raised, or the call wasn't recorded,
+        its result is a NotRun with the status `failed`.
         """
         if not planned:
             return []
@@ -142,10 +151,12 @@ class Sayso(_Link):
             begun = [threads.submit(self._outcome, each, plan.work) for each, plan in zip(lives, planned, strict=True)]
         return [done.result() for done in begun]
 
-    def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
-        """Ask people a yes-or-no question, which they may also answer with words. Never ask for a secret."""
-        came = self.call(_question(question, timeout_s, agent), lambda: None)
-        return _answer(came, self.read(came.ref) if came.ref else {})
+    def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
+        """Ask people a question, and wait. With `options` the answer is one of them, else it is any words.
+
+        Never ask for a secret: text in an answer that looks like a secret is masked.
+        """
+        return _answer(self._live(asking_people(question, options, terms), _nothing))
 
     def read(self, ref: str) -> dict[str, Any]:
         """Return the current state of a call."""
@@ -246,10 +257,9 @@ class AsyncSayso(_Link):
         begun = (self._outcome(each, plan.work) for each, plan in zip(lives, planned, strict=True))
         return list(await asyncio.gather(*begun))
 
-    async def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
+    async def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
         """Ask people a question, as `Sayso.ask_human` does."""
-        came = await self.call(_question(question, timeout_s, agent), lambda: None)
-        return _answer(came, await self.read(came.ref) if came.ref else {})
+        return _answer(await self._live(asking_people(question, options, terms), _nothing))
 
     async def read(self, ref: str) -> dict[str, Any]:
         """Return the current state of a call."""
@@ -340,7 +350,7 @@ def _thrown(one: Life, error: BaseException) -> Step:
 
 
 class _Batch:
-    """The calls of a batch between asking for all of them and the life of each."""
+    """A batch of calls, from the one request for all of them to the separate life of each."""
 
     def __init__(self, planned: Sequence[Planned]) -> None:
         if len(planned) > _MOST_IN_BATCH:
@@ -350,7 +360,7 @@ class _Batch:
         self._secrets = [Secret() for _ in planned]
 
     def asking(self) -> Send:
-        """Return the one request that asks for all calls."""
+        """Return the one request that asks for all calls of the batch."""
         calls = [
             {"id": str(at), **request.body(args), "secret_hash": secret.hash}
             for at, (request, args, secret) in enumerate(zip(self._requests, self._args, self._secrets, strict=True))
@@ -358,7 +368,7 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": token_hex(16)})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return the life of each call, from the answer on, in the order of the batch."""
+        """Return the generator `Life` of each call, which begins after the answer, in the order of the batch."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)
@@ -377,10 +387,12 @@ def _failed(error: Exception) -> NotRun:
     return NotRun("failed", f"{type(error).__name__}: {error}")
 
 
-def _question(question: str, timeout_s: int | None, agent: str | None) -> Request:
-    return Request("ask_human", {"question": question}, tools="sayso", ask=True, timeout_s=timeout_s, agent=agent)
+def _nothing() -> None:
+    """Do nothing, because an answer to a question permits no run."""
 
 
-def _answer(came: Ran[None] | NotRun, call: Mapping[str, Any]) -> Answer:
-    yes = True if isinstance(came, Ran) else False if came.status == "rejected" else None
-    return Answer(yes, call.get("reason"), call.get("decided_by") if yes is not None else None, came.ref)
+def _answer(came: Ran[Any] | NotRun) -> Answer:
+    if isinstance(came, Ran):
+        call: Mapping[str, Any] = came.value
+        return Answer(call["output"], call["decided_by"], call["status"], call["message"], came.ref)
+    return Answer(None, came.decided_by, came.status, came.message, came.ref)

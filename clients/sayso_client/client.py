@@ -30,7 +30,7 @@ class Client:
     approve a script's call. With `shown`, answers are only shown and nothing depends on them, so the folder isn't
     checked.
 
-    `opened` makes a connection other than the one to the Unix socket; `host` and `token` then go into its requests.
+    `opened` makes the connection, if it isn't the one to the Unix socket; `host` and `token` then go into its requests.
 
     `broken` says that the connection broke, so that the service may have recorded the request.
     """
@@ -65,12 +65,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the service."""
         self._lines.close()
         self.socket.close()
 
     def leave(self) -> None:
-        """Shut the connection down, so that a thread that waits in `shown` gets the error."""
+        """Shut the connection down, so that a thread that waits in `shown` gets an error."""
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
 
@@ -125,7 +125,7 @@ class Client:
         return str(told["show"]) if "show" in told else None
 
     def _next_line(self) -> dict[str, Any]:
-        """Return the next line of the conversation. The service sends each line as one chunk."""
+        """Return the next message of the conversation. The service sends each message as one chunk."""
         try:
             chunk = next(self._texts, b"")
             told: dict[str, Any] = json.loads(chunk)
@@ -155,7 +155,7 @@ class Client:
     def _send(self, message: bytes) -> None:
         if self._ended:
             self._connect()
-        # A service that closes the connection early may have answered. The caller reads next, and so finds out.
+        # If the service closes the connection early, it may have sent an answer. The caller reads next, and so gets it.
         with contextlib.suppress(OSError):
             self.socket.sendall(message)
 
@@ -173,13 +173,13 @@ def _unavailable(key: str, **facts: object) -> ClientError:
 
 
 def _refuse_foreign(folder: str) -> None:
-    """Raise ClientError if another user made this folder in one where anybody may make folders, such as `/tmp`.
+    """Raise ClientError if another user owns this folder, and anybody may make folders in its parent, such as `/tmp`.
 
-    Its owner could approve calls in the service's place.
+    The owner could listen in the folder in the service's place, and approve calls.
     """
     try:
         owner, above = os.lstat(folder).st_uid, os.stat(os.path.dirname(folder)).st_mode
     except OSError:
-        return  # connecting will fail, and the error will say why
+        return  # Connecting will fail, and its error will say why.
     if owner not in {0, os.getuid()} and above & stat.S_IWOTH:
         raise _unavailable("reach.foreign", folder=folder)

@@ -1,4 +1,4 @@
-"""Runs an approved command, and handles signals while people are waited for and while the command runs."""
+"""Runs an approved command, and handles signals during the wait for people and during the run."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 NOT_STARTED = 127
 #: The status of a command whose scripts have changed since the request. `sayso ask` reports it as tampered.
 CHANGED = 13
-#: The signals of a person, a supervisor, and a terminal that is closed.
+#: The signals that a person, a supervisor or a closed terminal sends to end a process.
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended:
-    """The end of a command."""
+    """The result of a command."""
 
     def __init__(self, status: int, why: str | None = None, *, started: bool = True) -> None:
         #: The exit status as a shell reports it: 128 and the number of the signal that ended the command.
         self.status = status
-        #: Why the status isn't 0, or None.
+        #: A sentence that says why the status isn't 0, or None.
         self.why = why
         #: Whether the command could be started.
         self.started = started
@@ -72,14 +72,14 @@ def restore(before: Mapping[signal.Signals, Any]) -> None:
 
 
 class _Signals:
-    """Signals that arrive while a command starts and runs. Earlier signals are passed on when it runs."""
+    """Handles signals while a command starts and runs. Signals that came before are passed on when it runs."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
 
     def came(self, number: int, _: FrameType | None) -> None:
-        """Pass on a signal that only this process receives; a terminal sends SIGINT and SIGHUP to the command too."""
+        """Pass on a signal that only this process received. A terminal sends SIGINT and SIGHUP to the command too."""
         if self._process is None:
             self._early.append(number)
         elif number == signal.SIGTERM:

@@ -1,4 +1,4 @@
-"""The error that clients raise."""
+"""The error that the client raises if the service refuses a request or can't be reached."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 class ClientError(Exception):
     """The service refused a request, or can't be reached.
 
-    `code` is stable and one of the service's (`NOT_APPROVER`, `UNAVAILABLE`, ...); `message` is a sentence for people;
-    `ref` names the call that the error is about, if the service has recorded one.
+    `code` is stable, and one of the service's codes (`NOT_APPROVER`, `UNAVAILABLE`, ...). `message` is a sentence for
+    people. `ref` names the call that the error is about, if the service has recorded one.
     """
 
     def __init__(self, code: str, message: str, ref: str | None = None) -> None:
@@ -22,5 +22,5 @@ class ClientError(Exception):
 
 
 def answered(error: dict[str, Any]) -> ClientError:
-    """Return the error of the service's problem document (RFC 9457)."""
+    """Return the error that a problem document of the service describes (RFC 9457)."""
     return ClientError(error["code"], error["detail"], error.get("ref"))

@@ -1,4 +1,4 @@
-"""A Python function as a tool: its call becomes JSON, which people see and which the digest covers."""
+"""Treats a Python function as a tool: a call of it becomes JSON, which people see and which the digest covers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from sayso_client.errors import ClientError
 from sayso_client.life import Request
 from sayso_client.wording import say
 
-#: The first parameters of methods, which say nothing about the call.
+#: Names of the first parameters of methods. They aren't part of the call's arguments.
 _OWN = frozenset({"self", "cls"})
 
 
 class Terms(TypedDict, total=False):
     """The settings with which a function is gated."""
 
-    #: The name of the tool, and of its group. By default the function's name, and the last part of its module's.
+    #: The name of the tool, and the name of its group. The defaults are the function's name, and the last part of its
+    #: module's.
     tool: str
     tools: str
     #: Ask a person even if the policy allows the call.
@@ -31,17 +32,18 @@ class Terms(TypedDict, total=False):
     note: str
     #: The conversation to ask in, if the token may name it.
     origin: str
-    #: The person for whom the agent asks, if the token may name them.
+    #: The person for whom the agent asks. With a token, this must be the token's owner.
     on_behalf_of: str
-    #: Parameters that hold paths of files that the call depends on. Their contents are bound as well.
+    #: Names of parameters that hold paths of files on which the call depends. The digest also covers the files'
+    #: contents.
     files: Sequence[str]
-    #: Parameters that aren't part of the call, such as a connection. Nobody sees them, so they must not change what the
-    #: call does.
+    #: Names of parameters that aren't part of the call, such as a connection. Nobody sees them, so they must not change
+    #: what the call does.
     context: Sequence[str]
 
 
 class Tool:
-    """A function with its terms. Raises TypeError if the terms name parameters that the function doesn't have."""
+    """A function with its settings. Raises TypeError if the settings name parameters that the function doesn't have."""
 
     def __init__(self, function: Callable[..., Any], terms: Terms) -> None:
         self._signature = inspect.signature(function)

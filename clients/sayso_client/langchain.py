@@ -31,7 +31,7 @@ except ImportError as error:
     raise missing("langchain", error) from error
 
 T = TypeVar("T")
-#: The result of a tool call.
+#: The type of the result of a tool call.
 Answer: TypeAlias = ToolMessage | Command[Any]
 
 
@@ -95,10 +95,10 @@ def gated(
 ) -> Ran[T] | NotRun:
     """Put one piece of work of a LangGraph node through the gate. The graph is interrupted while people decide.
 
-    The graph needs a checkpointer. When the graph continues, the node is executed from its top, and the call is found
-    again by thread, step, tool, `args` and `name`: give two equal calls of one node different names. Work that has run
-    before is not run again: the result is a NotRun with the status `succeeded` and the recorded output as text. `terms`
-    are fields of `Request`.
+    The graph needs a checkpointer. When the graph continues, the node is executed from its beginning. The call is found
+    again by thread, step, tool, `args` and `name`, so give two equal calls of one node different names. Work that has
+    run before is not run again: the result is a NotRun with the status `succeeded` and the recorded output as text.
+    `terms` are fields of `Request`.
     """
     thread, step = _place(get_config())
     if not step:
@@ -111,13 +111,13 @@ def gated(
 
 
 class _Told:
-    """A tool's answer. The record keeps its text."""
+    """Wraps a tool's answer so that its text can be put into the record."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
 
     def __str__(self) -> str:
-        """Return the text of a message, or ''."""
+        """Return the text of the tool's message, or '' if the tool didn't return a message."""
         return str(self.answer.content) if isinstance(self.answer, ToolMessage) else ""
 
 
@@ -131,12 +131,12 @@ def _answer(request: ToolCallRequest, came: Ran[_Told] | NotRun) -> Answer:
 
 
 def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
-    """Return the tool call with the arguments that people saw, even if the original has changed."""
+    """Return the tool call with the arguments that people saw, even if the original call was changed since."""
     return request.override(tool_call=cast("Any", {**request.tool_call, "args": json.loads(json.dumps(asked.args))}))
 
 
 def _place(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thread and the step. The step is '' without a checkpointer. A step's name holds the task's id."""
+    """Return the thread and the step. Without a checkpointer, the step is ''. A step's name contains the task's id."""
     known = config.get("configurable", {})
     thread, step = str(known.get("thread_id") or ""), str(known.get("checkpoint_ns") or "")
     return (thread, step) if thread and step else (thread, "")

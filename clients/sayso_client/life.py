@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 from urllib.parse import quote
 
 import rfc8785
@@ -29,11 +29,11 @@ WAIT_S = 30
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
-#: Error codes that mean: this call exists, but it must not be run (again).
-_UNCLAIMED = frozenset({"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
-#: The fields of a call that are read here.
+#: Error codes that mean that the call exists, but must not be run now, or not again.
+_UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
+#: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
-#: The argument under which the files that a call depends on are shown and bound.
+#: The name of the argument that holds the paths and hashes of the files on which the call depends.
 FILES = "files"
 
 
@@ -49,7 +49,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The one moment to run the function."""
+    """The step at which the caller of the generator runs the function. It comes at most once."""
 
 
 #: A generator that yields steps, receives the result of each, and returns the outcome.
@@ -97,7 +97,7 @@ class Request:
         return args
 
     def body(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of the API's request."""
+        """Return the body of the request to the API."""
         named = {
             "tools": self.tools,
             "tool": self.tool,
@@ -113,13 +113,13 @@ class Request:
         return {name: value for name, value in named.items() if value is not None}
 
     def asking(self, args: Mapping[str, Any], secret_hash: str | None = None) -> Send:
-        """Return the request that asks for the call. With a secret's hash, an allowed call is claimed at once."""
+        """Return the step that asks for the call. If a secret's hash is given, an allowed call is claimed at once."""
         body = {**self.body(args), "secret_hash": secret_hash} if secret_hash else self.body(args)
         return Send("POST", "/v1/calls", body, {"Idempotency-Key": self.key or secrets.token_hex(16)})
 
 
 class Secret:
-    """The secret that proves the claimant. It stays here; the service knows only its SHA-256."""
+    """A secret that proves who claimed the call. It stays in this process; the service knows only its SHA-256."""
 
     def __init__(self) -> None:
         self.value = secrets.token_hex(32)
@@ -127,7 +127,7 @@ class Secret:
 
 
 def life(request: Request) -> Life:
-    """Take one call from asking to its report."""
+    """Ask for a call, and take it through all steps to its report."""
     args, secret = request.arguments(), Secret()
     asking = request.asking(args, secret.hash)
     try:
@@ -146,7 +146,7 @@ def life(request: Request) -> Life:
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
-    """Take a call on from the answer to its asking."""
+    """Take a call through the steps after the answer to asking for it."""
     path = _path(_whole(call))
     claim = call.get("claim")
     try:
@@ -184,12 +184,50 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
     return Ran(call["ref"], value)
 
 
+class Asked(TypedDict, total=False):
+    """The settings of a question to people, besides its words and options."""
+
+    #: The agent's own name for itself.
+    agent: str
+    session: str
+    #: The agent's note, which people see as the agent's own words.
+    note: str
+    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
+    #: owner.
+    origin: str
+    on_behalf_of: str
+    #: Seconds to wait for people, at most as many as the policy gives.
+    timeout_s: int
+
+
+def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
+    """Ask people a question and wait for the answer.
+
+    Returns a Ran with the answered call, or a NotRun if nobody answered. Nothing is run.
+    """
+    body = {"question": question, **terms} | ({"options": list(options)} if options else {})
+    try:
+        call = _whole((yield Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})))
+    except ClientError as error:
+        return _refused(error, known=False)
+    path = f"/v1/calls/{quote(call['ref'], safe='')}"
+    try:
+        while call["status"] == "pending":
+            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}")))
+    except BaseException:
+        yield Send("POST", f"{path}/withdraw", {})
+        raise
+    if call["status"] == "succeeded":
+        return Ran(call["ref"], call)
+    return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
+
+
 def _path(call: Mapping[str, Any]) -> str:
     return f"/v1/calls/{quote(call['ref'], safe='')}"
 
 
 def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
-    """Return the step that ends a call without a waiter: withdraw it, or report a claimed call as not run."""
+    """Return the step that ends a call for which nobody waits: withdraw it, or report a claimed call as not run."""
     path = _path(_whole(call))
     if call.get("claim") is None:
         return Send("POST", f"{path}/withdraw", {})
@@ -197,14 +235,14 @@ def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
 
 
 def _whole(call: dict[str, Any]) -> dict[str, Any]:
-    """Return the call. Raises ClientError if fields are missing: then it wasn't the service that answered."""
+    """Return the call. Raises ClientError if fields are missing, because then another server has answered."""
     if not call.keys() >= _FIELDS:
         raise ClientError("UNAVAILABLE", say("reach.odd", status=200))
     return call
 
 
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
-    """Return the outcome of a call that was denied, or is `known` and can't be claimed. Raise other errors again."""
+    """Return the outcome of a call that was denied, or that is `known` and can't be claimed. Raises other errors."""
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)
     if known and error.code in _UNCLAIMED:
@@ -213,7 +251,7 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 
 
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
-    """Return why what would run now isn't what was approved, or None.
+    """Return a reason if the call that would run now isn't the call that was approved, else None.
 
     The digest covers what people were shown. Here it is computed again, from what is about to run.
     """

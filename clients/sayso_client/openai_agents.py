@@ -63,7 +63,7 @@ class SaysoGate:
         kept = {field.name: getattr(agent, field.name) for field in fields(agent)}
         made = self._agents[id(agent)] = _Gated(**{**kept, "handoffs": []})
         made.gate = self
-        made.original = agent  # Keeping it alive keeps its id from being used again.
+        made.original = agent  # The reference keeps the original agent alive, so that no other object can get its id.
         for tool in agent.tools:
             self.tool(tool)
         for other in agent.handoffs:
@@ -73,7 +73,7 @@ class SaysoGate:
         return made
 
     def tool(self, tool: Tool) -> Tool:
-        """Return a tool behind the gate. Raises TypeError if the gate can't hold the tool."""
+        """Return the tool behind the gate. Raises TypeError if the gate can't hold this kind of tool."""
         if isinstance(tool, FunctionTool) and getattr(tool.on_invoke_tool, "gate", None) is self:
             return tool
         if not isinstance(tool, FunctionTool) or not self._holds(getattr(tool, "_agent_instance", None)):
@@ -123,12 +123,16 @@ class SaysoGate:
         return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
 
     def _request(self, tool: str, arguments: str, call: str, schema: dict[str, Any]) -> Request:
-        """Return the request for a call. Raises ValueError for arguments that the tool would read differently."""
+        """Return the request for a call.
+
+        Raises ValueError for arguments that the SDK would change before the tool gets them.
+        """
         args = json.loads(arguments or "{}", object_pairs_hook=_once)
         if not isinstance(args, dict):
             raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
         try:
-            # The SDK coerces only values that the schema refuses. Those are refused here.
+            # The SDK converts only values that the schema refuses. Such values are refused here, so nothing is
+            # converted.
             validate(args, schema)
         except ValidationError as error:
             raise ValueError(error.message) from error
@@ -151,7 +155,7 @@ class _Gated(Agent[Any]):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that has a name twice, because readers differ in which value they take."""
+    """Raise an error for an object that has a name twice, because readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name twice")

@@ -34,7 +34,7 @@ class NotRun:
     decided_by: str | None = None
 
     def __bool__(self) -> Literal[False]:
-        """Return False, so that `if result:` distinguishes the two outcomes, for functions that return true values."""
+        """Return False, so that `if result:` distinguishes the two outcomes if the function returns a true value."""
         return False
 
     def __str__(self) -> str:
@@ -44,9 +44,20 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer to a question. `yes` is None if nobody answered; `words` are what they wrote."""
+    """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    yes: bool | None
+    #: The text that the person wrote, or the option that they chose. None if nobody answered.
     words: str | None
+    #: The principal who answered or declined to answer.
     by: str | None
-    ref: str
+    #: `succeeded` (somebody answered), `rejected` (somebody declined), `expired`, `denied` or another status of the
+    #: API.
+    status: str
+    #: One sentence to hand to an agent.
+    message: str
+    #: The question's ref; empty if it was never recorded.
+    ref: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether somebody answered."""
+        return self.words is not None

@@ -42,7 +42,7 @@ class SaysoGate(AbstractCapability[Any]):
         self.terms: dict[str, Any] = {"tools": "pydantic-ai", "session": parks, **terms}
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Return the position of the gate: inside every capability that could change a call."""
+        """Return the gate's position: inside (closer to the tool than) every capability that could change a call."""
         return CapabilityOrdering(position="innermost")
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:

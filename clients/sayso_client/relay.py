@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: The gateway's socket, beside the service's own in the runtime folder.
 MCP_SOCKET_NAME = "sayso-mcp.sock"
-#: The number of bytes that are carried at once.
+#: The most bytes that are read and passed on at once.
 _CHUNK = 1 << 16
 
 
@@ -50,7 +50,7 @@ def relay(path: Path, source: int, sink: int) -> None:
 
 
 def _check(line: bytes, path: Path) -> None:
-    """Raise ClientError unless the gateway accepts this connection."""
+    """Check the gateway's first line. Raises ClientError unless it accepts this connection."""
     if not line.endswith(b"\n"):
         raise _broken(path)
     greeting = json.loads(line)

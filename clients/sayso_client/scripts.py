@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: The name of the argument that holds the digests, by path. `hitl.gate.operating_mode` knows it too.
+#: The name of the argument that holds the digests, by path. `hitl.gate.operating_mode` has the same name.
 ARGUMENT = "script_sha256"
 _INTERPRETER = re.compile(
     r"(?:ba|da|z|k|fi)?sh|(?:python|pypy|perl|ruby|php|lua|tclsh)[\d.]*|node|deno|bun|tsx|Rscript|julia|pwsh|pytest"
@@ -38,7 +38,7 @@ def digests(command: Sequence[str], folder: str) -> dict[str, str]:
 
 
 def changed(known: Mapping[str, str], folder: str) -> str | None:
-    """Return the first file that no longer has its digest, or None."""
+    """Return the first file whose digest differs from the known digest, or None."""
     return next((word for word, digest in known.items() if _digest(word, folder) != digest), None)
 
 

@@ -1,4 +1,4 @@
-"""The service's address and the token: from arguments, or from a file of the user's own.
+"""Finds the service's address and the token: from arguments, or from a file of the user's own.
 
 The working folder and the environment are never used: an agent that can write there could name a service of its own,
 which approves everything.
@@ -19,13 +19,13 @@ from sayso_client.wording import say
 
 _KEYS = frozenset({"url", "socket", "token_file", "ca_file"})
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-#: The base address of requests over a Unix socket, which has no host.
+#: The base URL of requests over a Unix socket. The host in it is only a name.
 _ON_SOCKET = "http://sayso"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Configuration:
-    """The service's address, the token and the certificate authority. `socket` replaces the network."""
+    """The service's address, the token and the certificate authority. If `socket` is set, the Unix socket is used."""
 
     url: str
     token: str | None = None
@@ -92,9 +92,12 @@ def _secret(file: Path) -> str:
 
 
 def _refuse_foreign(file: Path, *, readable: bool = True) -> None:
-    """Refuse a file that another user owns or can write. With `readable` off, others must not read it either."""
+    """Raise ClientError for a file that another user owns or can write.
+
+    If `readable` is false, others may not read it either.
+    """
     if sys.platform == "win32":
-        return  # On Windows, the user's own folder is closed to other users.
+        return  # On Windows this isn't checked, because the user's own folder is closed to other users.
     try:
         found = file.stat()
     except OSError as error:

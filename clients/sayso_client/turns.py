@@ -30,30 +30,31 @@ class Terms(TypedDict, total=False):
     ask: bool
     #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int
-    #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
+    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
+    #: owner.
     origin: str
     on_behalf_of: str
 
 
 def key_of(*parts: str) -> str:
-    """Return the key of the call that these parts name, such as a thread, a step and the model's id of the call."""
+    """Return an idempotency key made of these parts, such as a thread, a step and the model's id of the call."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return the error that names the extra with a missing framework."""
+    """Return an error that names the extra for a framework that isn't installed."""
     return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
 
 
 class _Work:
-    """Runs the tool and keeps its result, so that a run whose report was lost doesn't look like no run."""
+    """Runs the tool and keeps its result. So if its report is lost, the tool doesn't look as if it hadn't run."""
 
     def __init__(self) -> None:
         self.began = False
         self.done: list[Any] = []
 
     def outcome(self, error: ClientError) -> Ran[Any] | NotRun:
-        """Return the outcome of a call whose asking, claim or report failed. Raises the tool's own errors."""
+        """Return the outcome of a call whose request, claim or report failed. Raises the tool's own errors."""
         if self.done:
             return Ran(error.ref or "", self.done[0])
         if self.began:
@@ -96,12 +97,12 @@ async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awa
 
 
 def _again(call: dict[str, Any]) -> NotRun:
-    """Return the outcome of a call that has run before, as when a step is repeated: its recorded output."""
+    """Return the outcome of a call that ran earlier, as when a step is repeated. It has the recorded output."""
     return NotRun("succeeded", call["output"] or call["message"], call["ref"])
 
 
 def pending(sayso: Sayso, request: Request) -> dict[str, Any] | None:
-    """Ask for a call with a key, and return it while it is pending.
+    """Ask for a call that has a key, and return it while it is pending.
 
     Returns None if the call is decided, or if the service can't be reached; `run_gated` then returns the outcome.
     """

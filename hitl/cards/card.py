@@ -17,13 +17,24 @@ from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
-from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Part, PartKind, Shown, masked_arguments, show
+from hitl.cards.shown import (
+    ARGUMENT_CHARS,
+    PREVIEW_CHARS,
+    Digits,
+    Part,
+    PartKind,
+    Shown,
+    labels,
+    masked_arguments,
+    show,
+)
 from hitl.cards.text import cut_middle, one_line, quoted, visible
-from hitl.cards.wording import IN_ENGLISH, SIGNS, clause
+from hitl.cards.wording import ENGLISH, IN_ENGLISH, SIGNS, clause
 from hitl.outcomes import Fact, Person, Stored, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import digest_mark
+from hitl.question import is_question, options
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
 #: labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
-#: The number of warnings by the executor on a card. Details shows all of them.
+#: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
 #: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
@@ -51,15 +62,15 @@ _BY_HAND = frozenset({"", "ask"})
 class Way(StrEnum):
     """The way in which people answer a card in one place. The card's instructions depend on it."""
 
-    #: Words count as a reply to the card's message.
+    #: People answer by buttons, or in words that reply to the card's message.
     REPLY = "reply"
-    #: Words count in the card's thread.
+    #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: Words don't reach us there.
+    #: People answer by buttons only, because words don't reach us there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
-    #: People type lines only.
+    #: People answer by typed lines only.
     WORDS = "words"
 
 
@@ -72,19 +83,19 @@ class Card:
     short: str
     #: The first line: the requester wants to do something.
     headline: str
-    #: The action itself; see `hitl.cards.shown`.
+    #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
     #: The count of arguments that the operator's headline leaves to the details, in words.
     below: str
     #: The machine, the folder and the stage.
     place: str
-    #: The note, with its author.
+    #: The note of the agent or the requester, with its author.
     note: str
     #: The rule's message: the reason why a person must decide.
     rule: str
     #: The risk in words, and one line about undoing.
     stakes: Line
-    #: The warnings.
+    #: The executor's warnings, and ours about the request before, programs, and hidden or missing text.
     warnings: tuple[str, ...]
     #: The approvers, and the deadline.
     approvers: Line
@@ -107,7 +118,11 @@ class Card:
     done: bool
     #: Whether an approval takes more than one step.
     steps: bool
-    #: The number of characters that aren't shown.
+    #: Whether the request is a question of an agent.
+    asks: bool
+    #: The options that the question offers. Without options, any words answer it.
+    choices: tuple[str, ...]
+    #: The number of characters of the call that the card doesn't show.
     left_out: int
 
 
@@ -140,19 +155,23 @@ def card(
         place=told.place(),
         note=told.note(),
         rule=wording.say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
-        stakes=_stakes(call, wording),
+        stakes=_stakes(call, wording) if not is_question(call) else line(wording, "card.never_secret"),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how(call, way, wording, cut=_needs_details(call, shown)),
+        how=_how(call, way, wording, cut=_needs_details(call, shown))
+        if not is_question(call)
+        else _how_to_answer(call, way, wording),
         push=told.push(shown, headline),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown, wording),
         end_why=() if pending else told.end_why(way),
-        output=mask(visible(call.output or "")),
+        output=mask(visible(call.output or "")) if not is_question(call) else "",
         deadline=call.deadline,
         open=pending,
         done=call.status in _DONE,
         steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
+        asks=is_question(call),
+        choices=labels(call) if is_question(call) else (),
         left_out=_left_out(call, shown),
     )
 
@@ -193,11 +212,15 @@ class _Teller:
         return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
     def headline(self, shown: Shown) -> str:
+        if shown.act == "ask":
+            return self._say("card.headline.asks", who=self._requester())
         return self._say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
         """Return the headline with the action on the same line."""
         headline = self.headline(shown)
+        if shown.act == "ask":
+            return f"{headline}: {one_line(shown.line, 120)}"
         if shown.line == shown.phrase:
             first = next((part for part in shown.parts if part.text and not part.name), None)
             return (
@@ -249,7 +272,8 @@ class _Teller:
         own = directory.principal(call.requester)
         listed = list(dict.fromkeys(map(directory.principal, call.approvers)))
         others = [one for one in listed if one != own]
-        may = listed if access.may_approve_own(call.verdict, call.origin, surface) or not others else others
+        both = is_question(call) or access.may_approve_own(call.verdict, call.origin, surface) or not others
+        may = listed if both else others
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
             told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
@@ -289,12 +313,17 @@ class _Teller:
         call = self._call
         if not call.decided_by or call.decision not in {Decision.APPROVED, Decision.REJECTED, Decision.WITHDRAWN}:
             return ()
-        return line(
-            self._wording,
-            f"by.{call.decision.value}",
-            who=self._who(call.decided_by),
-            time=Moment(call.decided_at or call.deadline),
-        )
+        key = f"by.{call.decision.value}"
+        if is_question(call):
+            key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
+        time = Moment(call.decided_at or call.deadline)
+        return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _how_to_answer(call: Call, way: Way, wording: Wording) -> Line:
+    """Return the instructions for answering a question: by a button, or in words if words count there."""
+    key = f"card.choose.{way.value}" if options(call) else f"card.answer.{way.value}"
+    return line(wording, key)
 
 
 def _stakes(call: Call, wording: Wording) -> Line:
@@ -378,14 +407,17 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
-    """Return the first line of a decided card: the outcome and the action."""
-    key = f"end.{_ENDS[call.status]}.{shown.act}"
+    """Return the first line of a decided card: the outcome, and the action or the question."""
+    ending = _ENDS[call.status]
+    # Only in a changed database can a question end in another way. Then its card has the words of any other call.
+    key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
         wording, "card.ended", what=Strong(wording.say(key)), thing=Code(thing) if shown.act == "run" else thing
     )
 
 
+_QUESTION_ENDS = frozenset({"pending", "done", "not"})
 _ENDS = {
     Status.PENDING: "pending",
     Status.ALLOWED: "going",
@@ -438,7 +470,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
             risk=say(f"details.risk.{verdict.risk.value}"),
             why=one_line(wording.retold(verdict.why), _LINE),
         ),
-        say("details.args", args=_indented(_json(call), 2)),
+        *([] if call.erased_at else [say("details.args", args=_indented(_json(call), 2))]),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
@@ -455,8 +487,15 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
         say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
+        *retained(call, wording),
     ]
     return "\n".join(lines)
+
+
+def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
+    """Return what retention did to a call, in sentences."""
+    erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
+    return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
 
 def _facts_in_details(call: Call, wording: Wording) -> list[str]:
@@ -514,14 +553,23 @@ def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLIS
 
 
 def outcome_fact(call: Call) -> Fact:
-    """Return the call's status as a fact."""
+    """Return the state or the end of a call as a fact. `outcome` makes a sentence of this fact."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
+    if is_question(call):
+        key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
+
+
+#: The sentences about a question's outcome that differ from those about other calls.
+_QUESTION_OUTCOMES = {
+    Status.SUCCEEDED: "outcome.question.answered",
+    Status.REJECTED: "outcome.question.declined",
+}
 
 
 def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
@@ -530,6 +578,11 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     It differs for a rejection, for silence, and for a failure.
     """
     key = f"agent.{call.status.value}"
+    if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
+        key = f"agent.question.{call.status.value}"
+        if call.status is Status.REJECTED and call.reason:
+            key = "agent.question.rejected.reason"
+        return wording.sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
     return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
@@ -584,5 +637,5 @@ def _told(text: str) -> str:
 
 
 def told_time(call: Call) -> str:
-    """Return the deadline as text, for readers whose time zone isn't known."""
+    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
     return plain((Moment(call.deadline),), in_utc)

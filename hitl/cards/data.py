@@ -68,6 +68,8 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "output": mask(call.output) if call.output else None,
         "error": mask(error) if (error := error_text(call)) else None,
         "previous": call.previous,
+        "archived": call.archived,
+        "args_erased_at": _iso(call.erased_at),
     }
 
 

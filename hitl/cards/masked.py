@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-    #: Arguments and preview of a call.
+    #: The canonical arguments and the preview of a call.
     Key: TypeAlias = tuple[bytes, str]
 
 #: Arguments and a preview up to this size, in bytes and characters, are masked in about ten milliseconds.
@@ -44,7 +44,7 @@ class Masked:
     preview: str
     #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
-    #: The arguments as JSON.
+    #: The masked arguments as JSON.
     json: bytes
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ def is_large(key: Key) -> bool:
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
-    """Return whether arguments may make a large call, before their canonical bytes exist: by items and characters."""
+    """Return whether arguments look too large to mask at once. It counts items and characters, and encodes nothing."""
     size = 0
     left: list[Any] = [args]
     while left and size <= LARGE:
@@ -88,7 +88,7 @@ def masked(call: Call) -> Masked:
 
 
 def is_kept(key: Key) -> bool:
-    """Return whether the texts are in the cache."""
+    """Return whether the masked texts for this key are in the cache."""
     return key in _kept
 
 

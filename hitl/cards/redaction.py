@@ -327,8 +327,9 @@ _own: dict[str, Any] = {}
 def mask_also(patterns: Mapping[str, str]) -> None:
     """Set the operator's own patterns, by the kind that the mask shall name. They replace earlier patterns.
 
-    They are masked everywhere in this process, in addition to the formats. They have RE2's syntax, which takes linear
-    time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the empty text.
+    Texts that match one are masked everywhere in this process, in addition to the formats. They have RE2's syntax,
+    which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the
+    empty text.
     """
     _own.clear()
     _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})
@@ -416,7 +417,7 @@ def _describes_a_secret(value: Mapping[str, Any]) -> bool:
 
 
 def _free_key(key: str, taken: Mapping[str, Any]) -> str:
-    """Return the key with as many `'` as make it new. Two masked keys can be equal, and neither value may be lost."""
+    """Return the key, with `'` added until no other key equals it, because two masked keys can be equal."""
     while key in taken:
         key += "'"
     return key

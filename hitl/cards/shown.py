@@ -20,6 +20,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
 from hitl.cards.text import folded, one_line, quoted, split_middle, visible
 from hitl.cards.wording import IN_ENGLISH
+from hitl.question import asked, is_question, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +86,7 @@ class Shown(Struct, frozen=True):
     parts: tuple[Part, ...]
     #: The action on one line, for push notifications and decided cards.
     line: str
-    #: `run` for a command, `do` for anything else.
+    #: `run` for a command, `ask` for a question, `do` for anything else.
     act: str
     #: The number of characters that the card leaves out.
     left_out: int
@@ -94,13 +95,27 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
-    """Return the readable form of a call's action. `share` is the part of the usual room that the card has for it.
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
 
     What is left out doesn't depend on the language.
     """
+    if is_question(call):
+        return _question(call, wording)
     told = _Told(call, wording)
     parts, left_out = told.parts(share)
     return Shown(told.phrase, parts, told.line, told.act, left_out, told.below)
+
+
+def _question(call: Call, wording: Wording) -> Shown:
+    """Return the question, never cut, in a block of its own, and its options with their numbers."""
+    text = safe(mask(asked(call)))
+    numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
+    return Shown(wording.say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)
+
+
+def labels(call: Call) -> tuple[str, ...]:
+    """Return the options of a question as a card and its buttons show them."""
+    return tuple(one_line(mask(option)) for option in options(call))
 
 
 def masked_arguments(call: Call) -> dict[str, Any]:

@@ -200,7 +200,7 @@ def _count(match: regex.Match[str]) -> int:
 
 
 def _kept(match: regex.Match[str]) -> int:
-    """Return how many of a run of combining marks stay.
+    """Return how many combining marks at the beginning of this run stay. The other marks are escaped or counted.
 
     At the start of the text, after a blank and after an escaped character it is 0: there the marks would change a
     character that isn't part of the text, or our own escape.
@@ -210,7 +210,7 @@ def _kept(match: regex.Match[str]) -> int:
 
 
 def _boundaries(text: str, place: int) -> tuple[int, int]:
-    """Return the nearest places where the text may be cut: at or before `place`, and at or after it."""
+    """Return the nearest two indexes at which the text may be cut: at or before `place`, and at or after it."""
     before, after = _cluster_around(text, place)
     for escape in _ESCAPE.finditer(text, max(place - _ESCAPE_LENGTH, 0), place + _ESCAPE_LENGTH):
         if escape.start() < place < escape.end():

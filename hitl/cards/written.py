@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Longer numbers are shown in their canonical form.
+#: Numbers with more characters than this are shown in their canonical form.
 _LONGEST_NUMBER = 40
 #: With more arguments or longer names, the order isn't kept, and the card shows the arguments sorted.
 _MOST_NAMES = 64

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from hitl.call import MAY_RUN, Call, Decision, Event, Lease, Ran, Result, State
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
-from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
+from hitl.errors import (
+    AlreadyDecided,
+    InvalidConfirmation,
+    NotApprover,
+    SaysoError,
+    StillPending,
+    Tampered,
+    Unavailable,
+)
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import with_lease, with_refusal, with_result
@@ -57,10 +65,10 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """Write the call that `take` returns, if the call is in time and fit to run, and return it.
+    """Store the call that `take` makes of a call that is fit to run, and return the stored call.
 
-    Return None if another change or the clock came first. Raises Tampered or InvalidConfirmation if the call isn't fit
-    to run; then the call and the record say that it was refused.
+    Return None if another change of the call came first, or if its time was up. If the call isn't fit to run, store the
+    result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -128,7 +136,7 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
 
 def _unclaimable(call: Call) -> SaysoError:
     if call.state is State.AWAITING:
-        return InvalidConfirmation(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
+        return StillPending(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
     if call.claim is not None:
         return AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     return too_late(call)
@@ -140,7 +148,7 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """Return the particulars of a run's end for the record, beside its result."""
+    """Return the data of the record's line about a run's end: the reason, the exit status, whether the tool started."""
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
     return {**never, "exit_status": ran.exit_status}

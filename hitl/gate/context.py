@@ -80,11 +80,11 @@ class GateContext:
         self.names.people = people
 
     async def ready(self, call: Call) -> None:
-        """Mask the texts of a large call ahead, where that delays nobody. Afterwards its cards are drawn at once."""
+        """Mask the texts of a large call outside the event loop. Afterwards the call's cards can be drawn at once."""
         await self.prepare(masked.key_of(call))
 
     async def prepare(self, key: masked.Key) -> None:
-        """Do the same as `ready` for the arguments and preview of a call that doesn't exist yet."""
+        """Do the same as `ready` for a call that isn't stored yet. `key` holds the call's arguments and preview."""
         if self.beside and masked.is_large(key) and not masked.is_kept(key):
             masked.keep(key, await self.beside(partial(masked.made, key)))
 

@@ -10,6 +10,7 @@ from hitl.cards.text import encodable
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
+from hitl.gate.questions import answered_in_words, unanswered, vote_answer, words_on_question
 from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
@@ -17,6 +18,7 @@ from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
 from hitl.outcomes import Fact, Refusal, Stored, Told, fact
 from hitl.ports import Change
 from hitl.proof import seals
+from hitl.question import choice, is_question
 from hitl.records import replace
 from hitl.replies import ALL, Reading, Span
 from hitl.replies import Meaning as Says
@@ -39,15 +41,32 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
         return (refuse(unknown_call(reply.target or "")),)
     if reply.verb is Verb.DETAILS:
         return (await _details(gate, reply, call),)
-    if reply.verb is None:
-        return (refuse(InvalidConfirmation(), call),)
-    return (await _vote(gate, reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
+    reading = _reading(reply, call)
+    return (await (_vote(gate, reply, call, reading) if reading else _no_button(gate, reply, call)),)
+
+
+async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
+    """Return the answer to a press of a button that no card of this call has."""
+    if refusal := may_not(gate, reply, call, call.verdict, approve=False):
+        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    return refuse(InvalidConfirmation(), call)
+
+
+def _reading(reply: Reply, call: Call) -> Reading | None:
+    """Return the reading of a button, a command or an API decision. None for a button that this call doesn't have."""
+    if is_question(call) and (chosen := choice(call, reply.verb)):
+        return Reading(Says.APPROVE, chosen)
+    return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
 
 
 async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     scene, place = await survey(gate, reply)
     reply = replace(reply, conversation=place)
-    readings = read_words(reply, await named_refs(gate, reply, scene))
+    known = await named_refs(gate, reply, scene)
+    readings = read_words(reply, known)
+    asked = await words_on_question(gate, reply, scene, readings, known)
+    if asked is not None:
+        return (asked if isinstance(asked, Answer) else await _answer(gate, reply, asked),)
     if any(reading.target == ALL for reading in readings):
         return (each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
@@ -55,11 +74,19 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
 
 
+async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
+    """Handle words that are about a question, and return the gate's answer."""
+    reading = await answered_in_words(gate, reply, call)
+    return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
+
+
 async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, scene: Scene) -> Answer:
     named = await find(gate, reading.target) if reading.target else None
     call, problem = aim(scene, reading, named)
     if call is None:
         return problem
+    if is_question(call):
+        return await unanswered(gate, reply, call)
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
     if reading.verdict is Says.APPROVE and not reading.reason:
@@ -89,7 +116,7 @@ def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> F
 
 
 async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
-    vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
+    vote = vote_no if reading.verdict is not Says.APPROVE else vote_answer if is_question(call) else vote_yes
     principal = gate.people.principal(reply.identity)
     await gate.ready(call)
     try:
@@ -105,7 +132,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Return the answer to a yes or no that can't count under any policy, or None if the vote may go on."""
+    """Return the answer to an approval or rejection that can't count, whatever the current policy says, or None."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
@@ -137,9 +164,9 @@ async def add_reason(gate: GateContext, target: str, identity: str, reason: str)
 async def _explain(
     gate: GateContext, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None
 ) -> Answer:
-    """Add a reason to that person's own rejection, and return the answer.
+    """Add a reason to the person's own earlier rejection, and return the answer.
 
-    This must happen within `late_reason_s` seconds, and before the call was closed without a reason.
+    This is possible for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
     """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
@@ -175,7 +202,7 @@ async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _speakable(reply: Reply) -> Reply:
-    """Return the reply with all lone surrogates escaped, because no record can store them. The spans move with it."""
+    """Return the reply with lone surrogates escaped, because UTF-8 can't store them. The spans are moved to fit."""
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)

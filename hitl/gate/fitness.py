@@ -107,7 +107,7 @@ def question(
 ) -> PolicyCall:
     """Return the call in the form that policies judge.
 
-    `found` holds its folder and preconditions, `info` the definition of its tool. The tool's hints are passed as
+    `found` gives the call's folder and preconditions, `info` the facts about its tool. The tool's hints are passed as
     untrusted, so they can raise the risk but never lower it.
     """
     seen, is_command = judged(asked.runs, args)
@@ -126,5 +126,5 @@ def question(
 
 
 def _told(text: str) -> str:
-    """Return the words of a policy or a tool in a form that is safe in a fact: masked, on one line."""
+    """Return a text of a policy or a tool as a fact may hold it: masked, and on one line."""
     return one_line(mask(text))

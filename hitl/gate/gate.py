@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.errors import SaysoError
-from hitl.gate import claim, decide, end, submit, swap, target
+from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Gate(GateContext):
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
         """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it, and notify the observers.
 
-        A reason without words (a picture, blanks) doesn't count, and Sayso waits on.
+        A reason without words (a picture, blanks) doesn't count, and Sayso goes on waiting for one.
         """
         return await decide.add_reason(self, target, identity, reason)
 
@@ -73,7 +73,7 @@ class Gate(GateContext):
         return await end.withdraw(self, target, identity)
 
     async def undeliverable(self, ref: str, said: str) -> Call:
-        """End a pending call whose card every surface refused. `said` holds the surface's words.
+        """End a pending call whose card every surface refused. `said` holds the surface's error message.
 
         Raises CallUnknown, AlreadyDecided or ConfirmationExpired.
         """
@@ -95,12 +95,20 @@ class Gate(GateContext):
         """
         return await swap.settle(self, call, unseen=unseen)
 
+    async def retire(self, call: Call, *, archive: bool) -> Call | None:
+        """Erase the arguments of a call that is over, on record, and archive the call if `archive` says so.
+
+        Returns None if the call may still change, if a message about it is unsent, or if there is nothing to do.
+        Raises Tampered for a call that isn't as it was written: it stays as it is, because it is evidence.
+        """
+        return await retain.retire(self, call, archive=archive)
+
     async def claim(self, target: str, owner: str, secret: str) -> Lease:
         """Claim an approved or allowed call, and return the lease: the one permission to run it.
 
         `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Claiming again with the same hash returns the
-        same lease. Raises CallUnknown, Tampered, AlreadyDecided or ConfirmationExpired if the call is claimed or over,
-        and InvalidConfirmation if it is still pending or no longer fit to run.
+        same lease. Raises CallUnknown, Tampered, StillPending, AlreadyDecided or ConfirmationExpired if the call is
+        claimed or over, and InvalidConfirmation if it is no longer fit to run.
         """
         return await claim.claim(self, target, owner, secret)
 

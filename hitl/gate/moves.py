@@ -48,7 +48,7 @@ def ready_to_run(gate: GateContext, decided: Call, now: datetime) -> Call:
 
 
 def with_lease(gate: GateContext, call: Call, owner: str, secret: str, now: datetime) -> Call:
-    """Return the call with a lease for one claimant, whose end leaves time for the longest allowed run."""
+    """Return the call with a lease for one claimant, until `lease_grace_s` seconds after the longest allowed run."""
     limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else gate.limits.caller_execution_s
     until = now + timedelta(seconds=limit_s + gate.limits.lease_grace_s)
     claimed = advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)

@@ -85,7 +85,7 @@ def fallback_sentence(ask: Ask) -> str:
 
 
 def recorded(call: Call) -> dict[str, object]:
-    """Return the particulars of a new call for the record."""
+    """Return the data of the record's line about a new call."""
     return {
         "short": call.short,
         "digest": call.digest,

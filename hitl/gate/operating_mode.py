@@ -1,4 +1,4 @@
-"""The conditions on a verdict that don't come from the policy: rules that no policy can loosen, and the settings.
+"""Changes a policy's verdict by rules that no policy can loosen, and by the operator's settings.
 
 The stage and the mode belong to the installation, not to a policy document. Only a restart changes them.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: the digests and checks them before the run.
 SCRIPTS = "script_sha256"
 _SHA256 = 64
-#: The reasons of verdicts under which a call runs although, by the policy, a person would have been asked.
+#: Reasons of verdicts by which a call runs although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
@@ -44,7 +44,7 @@ class Terms:
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
-    #: `TOOL` or `TOOLS.TOOL` -> the operator's words for the cards of its calls. `TOOLS.TOOL` wins.
+    #: `TOOL` or `TOOLS.TOOL` -> the operator's additions to the cards of this tool's calls. `TOOLS.TOOL` wins.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
     #: The longest time in seconds that a call stays pending. None leaves it to the policy.
     timeout_s: int | None = None
@@ -59,7 +59,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """Return the verdict after the mode and the operator's longest pending time."""
+        """Return the verdict as the mode and the operator's longest pending time change it."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
@@ -81,9 +81,10 @@ class Terms:
         return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
 
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation) -> Verdict:
-        """Return the verdict with the additions to the card: the operator's or, for undoing, else the tool's own.
+        """Return the verdict with the additions to the call's card.
 
-        They also tell the card how the caller wrote the arguments.
+        They come from the operator's settings. If these say nothing about undoing, the tool's own sentence about it is
+        used. The additions also hold the order and the digits in which the caller wrote the arguments.
         """
         said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
         as_written = {"order": order_of(ask.args), "numbers": numbers_of(ask.args)}
@@ -92,16 +93,16 @@ class Terms:
 
 
 def passed(verdict: Verdict) -> Verdict:
-    """Return the verdict on a call that runs because its card could be shown to nobody."""
+    """Return the verdict that lets a call run unasked, because no surface could show its card."""
     return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the executor's floor. A call with a floor of high or critical, a critical call, and a call
-    whose caller demands it are never allowed unasked. Times are limited. Raises InvalidConfirmation if the caller's
-    timeout is out of range.
+    The risk is at least the executor's floor. Three kinds of calls never run unasked: calls whose risk this floor
+    raises to high or critical, critical calls, and calls whose caller demands that a person is asked. Times are
+    limited. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))

@@ -49,7 +49,7 @@ class Answer(Struct, frozen=True):
         return self.told()
 
     def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-        """Return the same sentence in a language, with the names of people instead of their ids."""
+        """Return the sentence to answer with, in a language, with the names of people instead of their ids."""
         if self.came is Came.DETAILS and self.call:
             return details(self.call, names, wording)
         if self.error:

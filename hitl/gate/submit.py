@@ -13,6 +13,7 @@ from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, caller_sentence, denial, fallback_sentence, recorded
 from hitl.gate.operating_mode import UNASKED, passed, tightened
+from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
@@ -21,6 +22,8 @@ from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
 from hitl.proof import seals
 from hitl.proof.canonical import canonical, check_text, digest_of
 from hitl.proof.keyring import new_short
+from hitl.question import INFO, is_asked
+from hitl.question import prepared as prepared_question
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
         raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
         _check_words(name, getattr(ask, name) or "")
-    as_written, ask = ask, replace(ask, args=plain(ask.args))
+    as_written, ask = ask, replace(ask, args=plain(ask.args), must_ask=ask.must_ask or is_asked(ask))
     args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
@@ -81,6 +84,8 @@ def _check_words(name: str, words: str) -> None:
 async def _prepare(gate: GateContext, ask: Ask) -> tuple[ToolInfo, Preparation]:
     if ask.runs is Runs.CALLER:
         return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
+    if is_asked(ask):
+        return INFO, prepared_question(ask)
     info = gate.executor.info(ask.tools, ask.tool)
     if info is None:
         return ToolInfo("", ""), Preparation(fallback_sentence(ask))
@@ -94,7 +99,8 @@ def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -
         verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
-    return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
+    verdict = gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
+    return as_question(verdict) if is_asked(ask) else verdict
 
 
 def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
@@ -132,6 +138,8 @@ async def _record(gate: GateContext, draft: Draft, twin: Call | None) -> Submitt
 def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     ask = draft.ask
     approvers = gate.people.approvers_for(ask.origin, draft.verdict)
+    if is_asked(ask):
+        approvers = tuple(dict.fromkeys((*approvers, gate.people.on_behalf_of(ask.requester))))
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
     call = draft.call(short, now, approvers, routes)
     call = call if ask.must_ask else _passed(gate, call, now)
@@ -163,7 +171,7 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """Return the call, allowed if no surface can show it and the operator lets its tool run in that case."""
+    """Return the call, now allowed if no surface can show it and the operator lets its tool run unseen."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call

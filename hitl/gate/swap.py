@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
-#: The number of attempts at a write that loses against other writes.
+#: The most attempts at a write that loses against other writes.
 TRIES = 20
 
 
@@ -72,7 +72,7 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """Make the write of `swap` for an end by the clock or by a dead process.
+    """End a call by the clock, or because its process died, with the same write as `swap`.
 
     If the row was replaced by an older copy, the call is ended as well, and the record calls it tampered.
     """
@@ -154,9 +154,9 @@ def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
-    """Return the notice about a call's end for the conversation that asked, unless the card there shows the end whole.
+    """Return the notice about a call's end for the conversation that asked; () if the card there shows the whole end.
 
-    A rejection is always notified if it has a reason. While a reason may still come, the notice waits for it.
+    A rejection with a reason always gets a notice. While a reason may still come, the notice waits for it.
     """
     asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     if not asked_in_chat or call.awaits_reason:
@@ -173,7 +173,7 @@ def _card_tells(call: Call) -> bool:
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
-    """Return a line of the record about a call, with those particulars that aren't None."""
+    """Return a line of the record about a call. It holds the values of `data` that aren't None."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 
@@ -192,5 +192,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Return the claimant of a call that was claimed in the commit that decided it, or None."""
+    """Return the claimant of a call that was claimed in the commit that decided it, or None for any other call."""
     return call.claim.owner if call.claim else None

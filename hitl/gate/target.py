@@ -61,11 +61,12 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref that the latest message of anyone else there is about. None if it is about no call, or isn't known.
+    #: The ref of the call that the latest message of anyone else there is about. None if it is about no call, or isn't
+    #: known.
     follows: str | None = None
-    #: Whether words that point to no call may decide there.
+    #: Whether words that point to no call may decide in this conversation.
     private: bool = False
-    #: Whether the words are meant for us rather than for other people there.
+    #: Whether the words are meant for us rather than for other people in the conversation.
     addressed: bool = False
     #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
@@ -193,6 +194,13 @@ async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
         if word not in known and await find(gate, word):
             known.add(word)
     return known
+
+
+def typed_refs(text: str, known: Collection[str]) -> set[str]:
+    """Return those refs among `known` (see `named_refs`) that a text holds, in their usual form."""
+    shorts = {as_short(ref) for ref in known}
+    typed = {as_short(word) for word in _WORD.findall(text) if _typed_as_ref(word)}
+    return {ref for ref in typed & shorts if ref is not None}
 
 
 def each_by_name(gate: GateContext, scene: Scene) -> Answer:

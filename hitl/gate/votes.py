@@ -22,6 +22,7 @@ from hitl.lifecycle import Trigger
 from hitl.outcomes import Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
+from hitl.question import is_question
 from hitl.records import replace
 from hitl.replies import Reading
 
@@ -59,7 +60,7 @@ async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, 
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
 
     def sealed(now: datetime) -> Vote:
-        return _sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
+        return sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
 
     tallied = counted(gate, call, verdict, before)
     missing = tallied.missing - (principal not in tallied.approved_by)
@@ -177,10 +178,10 @@ async def leave_open(
 async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
     reason = reading.reason
-    asked = reply.kind is ReplyKind.BUTTON and not reason
+    asked = reply.kind is ReplyKind.BUTTON and not reason and not is_question(call)
 
     def seal(now: datetime) -> Change:
-        vote = _sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
+        vote = sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
         ended = with_decision(gate, call, Trigger.REJECT, principal, now, reason)
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
@@ -209,9 +210,10 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
     return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=Stored(clause(why)))), ended)
 
 
-def _sealed_vote(
+def sealed_vote(
     gate: GateContext, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
+    """Return one person's approval or rejection of a call, with its MAC and the time of the write."""
     vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 

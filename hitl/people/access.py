@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Risk, Runs
 from hitl.outcomes import Refusal
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,12 +69,32 @@ class Access:
         everywhere = surface is not None and surface.shows_every_call
         if not everywhere and not self.people.belongs(call, reply.conversation):
             return Refusal.PLACE
+        if is_question(call):
+            return None if self._answers_there(principal, call, reply.surface) else Refusal.STRANGER
         if not self.counts(principal, call, verdict):
             return Refusal.STRANGER
         if approve and verdict.risk.rank > self.people.token_limit(reply.identity).rank:
             return Refusal.TOKEN
         own = approve and self.asked(principal, call)
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
+
+    def may_answer(self, principal: str, call: Call) -> bool:
+        """Whether the person may answer a question: a person for whom it is asked, or who may decide calls there."""
+        if self.people.is_revoked(principal):
+            return False
+        return self.asked(principal, call) or self.counts(principal, call, call.verdict)
+
+    def _answers_there(self, principal: str, call: Call, surface: str) -> bool:
+        """Whether the person may answer a question on this surface.
+
+        On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
+        machine's socket an agent could speak as its own user. There the requester's own answer counts only if the
+        requester's own approval would.
+        """
+        proven = self.people.is_chat(f"{surface}:")
+        if not proven and self.asked(principal, call) and not self.may_approve_own(call.verdict, call.origin, surface):
+            return False
+        return self.may_answer(principal, call)
 
     def counts(self, principal: str, call: Call, verdict: Verdict) -> bool:
         """Return whether the person's vote counts: the call and the current list for this verdict both name them."""
@@ -89,6 +110,8 @@ class Access:
     def anybody(self, call: Call) -> bool:
         """Return whether at least one person could approve the call, on any surface."""
         approvers = self._people(call.approvers)
+        if is_question(call):
+            return bool(approvers)
         if approvers - self.people.whose(call.requester):
             return True
         own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", *self.people.surfaces))

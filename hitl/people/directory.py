@@ -113,7 +113,7 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call was asked for, or its card goes, in this conversation or a part of the same room."""
+        """Whether the call belongs to the room of this conversation: it was asked for there, or its card goes there."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -172,7 +172,7 @@ class Directory:
         return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the chat places that get the card of a call from that conversation, each once."""
+        """Return the chat places that get the card of a call from that conversation, without duplicates."""
         listed = self._conversation(origin).routes
         if listed is None:
             listed = (ORIGIN,) if self.is_chat(origin) else self.routes

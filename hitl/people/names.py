@@ -46,7 +46,7 @@ class Names:
         self.host = host
         self._login = login
         self._known: FIFOCache[str, Name] = FIFOCache(_KEPT)
-        #: Skeleton of a name -> the principals who have such a name.
+        #: Skeleton of a name (see `skeleton`) -> the principals whose names have this skeleton.
         self._alike: FIFOCache[str, set[str]] = FIFOCache(_KEPT)
 
     def learn(self, identity: str, text: str, handle: str = "") -> None:
@@ -92,7 +92,7 @@ class Names:
         return next(filter(None, (*proved, *told)), None)
 
     def _told(self, identity: str) -> Name | None:
-        """Return the name that an id itself contains: of a token, a login, a mail address, or the operator's name."""
+        """Return a name made from the id alone: a token's name, a login, a mail address, or the operator's name."""
         kind, colon, rest = identity.partition(":")
         if not colon:
             return Name(identity)
@@ -104,10 +104,13 @@ class Names:
 
 
 def skeleton(text: str) -> str:
-    """Return the skeleton of a name. People easily confuse two names with the same skeleton."""
+    """Return a name without case, accents and signs, and with one letter in place of all letters that look like it.
+
+    Names that people easily confuse have the same skeleton.
+    """
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LATIN)
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: Without any names: people appear by their ids.
+#: Knows no names, so people are shown by their ids.
 NOBODY = Names()

@@ -22,7 +22,7 @@ from hitl.proof.canonical import canonical
 
 #: The number of requests that a shift names as examples.
 EXAMPLES = 5
-#: Seconds. An approval that came sooner doesn't count: the approver can't have read the card.
+#: Seconds. An approval that came sooner after the request doesn't count, because nobody can have read the card.
 READ_S = 2.0
 _ID_DIGITS = 8
 #: A key that begins with one of these is not a plain argument name: `/` a pointer, `@` a role, `*` every argument.

@@ -1,4 +1,4 @@
-"""Judges one row of a batch, as ``sayso policy eval`` does for each line."""
+"""Judges one row of a batch, which holds a policy and a call. ``sayso policy eval`` reads such a row from each line."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 
 
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Join two lists of rules. Rules of the second get a ``path`` with their new place.
+    """Join two lists of rules. Each rule of the second list gets a ``path`` with its new place.
 
     A rule of the second list without an id also gets a name with its preset in front.
     """

@@ -17,21 +17,21 @@ UNKNOWN: Final = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Every part must hold."""
+    """A group of conditions that holds if every part holds."""
 
     parts: tuple[When, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One part must hold."""
+    """A group of conditions that holds if one part holds."""
 
     parts: tuple[When, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The part must not hold."""
+    """A negation: it holds if its part does not hold."""
 
     part: When
 
@@ -72,7 +72,7 @@ class Rule:
 
     @property
     def called(self) -> str:
-        """The rule in words for people: its id, or the line where it is written."""
+        """The name of the rule in sentences for people: its id, or the line where it is written."""
         if "id" in self.content and self.content["id"] == self.name:
             return f"the rule {self.name!r}"
         return f"the rule on line {self.line} of the {f'preset {self.source!r}' if self.source else 'policy'}"

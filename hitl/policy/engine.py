@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # kept outcomes for unseen arguments; the caller chooses the names, so there must be a limit
+_MAX_NAMES = 32  # The most outcomes that a rule caches in `asked`. Callers choose the names of arguments.
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -107,9 +107,10 @@ class Outcome:
 class Compiled:
     """A compiled rule.
 
-    ``at`` is its place in the list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is unsure.
-    ``level`` is the risk that it sets, ``raises`` the risk that it raises to. ``looks_at`` names the arguments that an
-    allow rule looks at (None: no limit). ``asked`` keeps the outcomes of ``asking``.
+    ``at`` is the rule's place in its list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is
+    unsure. ``level`` is the risk that the rule sets, ``raises`` the risk to which it raises. ``looks_at`` names the
+    arguments that an allow rule looks at; None if no argument makes the rule ask. ``asked`` caches the outcomes that
+    ``asking`` returns.
     """
 
     rule: Rule
@@ -160,7 +161,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
-#: The keys of a command that the caller runs: the same words are in `argv` and in `command`.
+#: Names of the keys that a condition can use for a command that the caller runs. All of them hold the same words.
 _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
@@ -251,7 +252,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. If many rules are for any tool, they are in one index that all tools share."""
+    """The rules of one list. If many of them are for every tool, one index of these is shared by all tools."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -292,7 +293,7 @@ _place = attrgetter("at")
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The rules and the name's risk for one tool.
+    """The rules that may apply to the calls of one tool, and the risk by the tool's name.
 
     ``quiet``: if no rule is a candidate, the default action applies and no argument has to be read.
     """
@@ -306,7 +307,7 @@ class _Plan:
     quiet: bool
 
 
-#: The third part of a plan's key, beside the False and True of `is_command`: the tool disputes its kind.
+#: The third part of a key of `_plans` for a tool that disputes its kind. For other tools this part is `is_command`.
 _DISPUTED: Final = 2
 
 
@@ -356,11 +357,11 @@ class Policy:
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """Return the same policy for calls whose working folder isn't on this machine: it lists no folder."""
+        """Return the same policy for calls whose working folder is on another machine. It lists no folder."""
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
-        """Return the judge of the paths that a call's command uses."""
+        """Return the object that judges the paths of a call's command."""
         if self._by_text is None:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
@@ -371,7 +372,7 @@ class Policy:
     # --- judging
 
     def judge(self, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call. If odd arguments can't be judged, the call is denied as ``policy_error``."""
+        """Return the verdict on a call. If odd arguments cause an error, the call is denied as ``policy_error``."""
         try:
             plan = self._plans.get((call.tools, call.tool, call.is_command or _disputes(call)))
             if plan is None:
@@ -437,7 +438,8 @@ class Policy:
     ) -> risk.Assessment:
         """Apply the document's risk rules to an assessment: the first that sets a level, then all that raise it.
 
-        A rule that is unsure sets its level only if that raises the assessed one; an unsure raising rule still raises.
+        A setting rule that answers UNSURE counts only if its level is higher than the assessed one. A raising rule
+        counts unless it answers NO.
         """
         for compiled in setting:
             answer = compiled.test(scope)

@@ -51,7 +51,7 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
-    """Return the parts of a sequence, each as a list of its alternatives, and the place where the sequence ends."""
+    """Split a pattern at its braces. Return its parts, each as a list of alternatives, and the index of its end."""
     parts: list[list[str]] = []
     literal = ""
     while at < len(text):
@@ -132,7 +132,7 @@ def _class(text: str, at: int) -> tuple[str, int]:
 
 
 def _regex(pattern: str) -> str:
-    """Return the regular expression for one alternative, after it is cleaned."""
+    """Return the regular expression for one alternative of a path glob. The alternative is cleaned first."""
     out = ""
     components = clean(pattern).split("/")
     for at, component in enumerate(components):
@@ -154,17 +154,17 @@ class Glob:
     """
 
     text: str
-    #: Whether the pattern does not depend on a working folder.
+    #: Whether the glob means the same in every working folder.
     absolute: bool
     #: The alternatives without braces, cleaned; empty if a ``**`` is inside a component.
     alternatives: tuple[str, ...] = field(compare=False)
-    #: The sources of ``sure``, ``perhaps`` and ``folded``, in this order.
+    #: The sources of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)
     #: Matches the paths that every reading of the pattern matches.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
     #: Matches the paths that any reading matches: more than ``sure`` only if a ``**`` is inside a component.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: As ``perhaps``, but without regard to upper and lower case.
+    #: Matches the paths that ``perhaps`` matches, in upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -339,7 +339,7 @@ def prefixes(path: str) -> Iterator[str]:
 
 
 def literal_folder(alternative: str) -> str | None:
-    """Return the longest leading part that consists of whole literal components, or None."""
+    """Return the longest leading part of a glob's alternative that has no wildcard, in whole components, or None."""
     wild = _WILD.search(alternative)
     if wild is None:
         return alternative

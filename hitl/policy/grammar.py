@@ -1,4 +1,4 @@
-"""Describes the values that a document may hold in each place. Reading and the JSON Schema both use it."""
+"""Describes the values that each place of a policy document may hold. The reader and the JSON Schema both use it."""
 
 from __future__ import annotations
 

@@ -31,17 +31,17 @@ Finder = Callable[[Any, list[int]], None]
 SMALL: Final = 4  # to try so few rules is faster than to look them up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
-_MAX_HINTED = 256  # beyond this length RE2 is as quick
+_MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form, with the rule as it was written."""
+    """A rule in any form, such as a compiled one. It keeps the rule as the document states it."""
 
     @property
     def rule(self) -> Rule:
-        """Return the rule as it was written."""
+        """Return the rule as the document states it."""
 
 
 R = TypeVar("R", bound=HasRule)
@@ -92,7 +92,10 @@ class Index(Generic[R]):
 
 
 def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
-    """Return the condition that a rule is filed under, or None: it must hold, and its key is an argument's name."""
+    """Return the condition under which a rule is filed, or None.
+
+    This condition must hold for the rule to hold. Its operator can be indexed, and its key is the name of an argument.
+    """
     gates = (
         part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)
     )
@@ -209,7 +212,7 @@ class _Argument:
         return True
 
     def finder(self) -> Finder:
-        """A function that adds the places of the rules that may hold for a value of this argument."""
+        """Return a function that adds to a list the places of the rules that may hold for a value of this argument."""
         limits = tuple(_Thresholds(entries, sign) for sign, entries in self._bounds.items() if entries)
         textual = [
             finder
@@ -322,7 +325,7 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 
 
 def _place(alternative: str) -> tuple[bool, str] | None:
-    """Return the place to file a glob: (False, folder) or (True, file name); None if it has no literal one."""
+    """Return where a glob is filed: (False, its folder) or (True, its file name). None if both have wildcards."""
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:
         return False, folder.casefold()

@@ -53,9 +53,10 @@ def findings(checked: Checked) -> list[Problem]:
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Warn of an allow before a deny if it may allow calls that the deny is for.
+    """Warn of an allow rule before a deny rule, if it may allow calls that the deny rule is meant for.
 
-    The document's own allow with conditions before a preset's deny is no mistake: own rules are exceptions to presets.
+    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake: the document's own
+    rules are exceptions to its presets.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):
@@ -81,7 +82,7 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 
 
 def _not_told(checked: Checked) -> list[Problem]:
-    """Warn of an allow after a deny that looks at an argument that the allow doesn't need.
+    """Warn of an allow rule after a deny rule that tests an argument, if the allow rule doesn't require this argument.
 
     A call without that argument leaves the deny in doubt, so a person is asked.
     """
@@ -182,7 +183,8 @@ def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
 class _Earlier:
     """The rules seen so far, each filed under one of its conditions.
 
-    A rule covers a later rule only if the later rule has all its conditions, so only these places are searched.
+    A rule covers a later rule only if the later rule has all its conditions. So `cover` searches only under the
+    conditions of the later rule.
     """
 
     def __init__(self) -> None:

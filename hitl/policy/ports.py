@@ -16,7 +16,7 @@ class Document:
     """The text of a named policy."""
 
     name: str
-    #: The file or place that it was read from, for people.
+    #: The file or place from which the document was read, as a text for people.
     origin: str
     text: str
     #: `yaml` or `json`.

@@ -290,7 +290,10 @@ def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
-    """Whether the last word of a name that begins with a reading verb is a verb that acts (``list_delete``)."""
+    """Whether the last word of a longer tool name is a verb that changes something (``list_delete``).
+
+    The caller has checked that the first is a reading verb.
+    """
     return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
 
 
@@ -332,7 +335,7 @@ _SYSTEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The assessment of a tool's name alone: its shape, level and reason, and whether the name was understood."""
+    """The assessment of a tool's name: its kind and argument roles, level and reason, and whether it was understood."""
 
     shape: Shape | None
     level: int
@@ -350,8 +353,8 @@ def assess_tool(call: PolicyCall) -> Named:
 def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
     """Return the level of a call and a short reason.
 
-    A command is assessed by the line that will run, not by the name of the tool. ``named`` is the result of
-    ``assess_tool`` for this call, if the caller already has it.
+    A command is assessed by the line that will run, not by the name of the tool. A caller that already has the result
+    of ``assess_tool`` for this call passes it as ``named``.
     """
     if named is None:
         named = assess_tool(call)
@@ -420,7 +423,8 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
             level, why = HIGH, "it has more arguments than are looked at"
     for value in args.values():
         if type(value) is str:
-            # No other text can be a path of the system, even after its dots are resolved. So `_is_system` runs seldom.
+            # Only a text that begins with a sign or holds a colon can be a path of the system, even after its dots are
+            # resolved. So `_is_system` runs seldom.
             if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):

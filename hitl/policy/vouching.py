@@ -31,7 +31,7 @@ MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200
 _CHUNK: Final = 200
-#: The tools that a command's paths are judged as.
+#: The tools for which a path of a command is judged: one reads files, one writes files.
 READ, WRITE = "read_file", "write_file"
 
 
@@ -109,14 +109,15 @@ class Vouching:
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
-            # It matches nothing now, but a closed file may be there when the command runs.
+            # The pattern matches nothing now, but a closed file may be there when the command runs.
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
         absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
         relative = clean(pattern)
-        # A glob that begins with ** is compared once: it looks at the end of a path, and both forms end alike.
+        # A glob that begins with ** is compared only with the absolute form: it looks at the end of a path, and both
+        # forms end alike.
         return not closed.alternatives or any(
             meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
@@ -201,7 +202,7 @@ class Vouching:
         return min(led, *(self._open(paths, tool) for tool in tools))
 
     def _may_name_closed(self, use: PathUse) -> bool:
-        """Whether a file that appears before the command runs could be closed, going by its name."""
+        """Whether a file that appears before the command runs could have the name of a closed file."""
         lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
         return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
@@ -232,7 +233,10 @@ class Vouching:
         return YES if all(action == "allow" for action in judged) else UNSURE
 
     def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
-        """Return the whole tree below a path (not ``deep``: only the folder's own entries), or None."""
+        """Return the tree below a path, or None if it can't be listed whole.
+
+        Without ``deep``, it has only the folder's own entries.
+        """
         if self.paths is None or self.cwd is None:
             return None
         tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
@@ -264,7 +268,7 @@ def _example(pattern: str) -> str:
 
 
 def _last(alternative: str) -> str:
-    """Return the last name of a glob; for a glob of all files below a folder, the name of the folder."""
+    """Return the last component of a glob; for a glob of all files below a folder, the name of the folder."""
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 

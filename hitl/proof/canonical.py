@@ -40,8 +40,8 @@ def canonical(value: object, *, at: str = "") -> bytes:
     return rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
-#: An encoder in C. Its result is RFC 8785 if the value is ASCII without floats; it sorts other keys, and writes floats,
-#: in another way.
+#: An encoder in C. For ASCII values without floats its result is RFC 8785. It sorts other keys differently, and writes
+#: floats differently.
 _spelled = msgspec.json.Encoder(order="sorted").encode
 _CONTAINERS = frozenset({dict, list})
 _PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})

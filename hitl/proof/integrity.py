@@ -66,15 +66,27 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
     decided = [line.event for line in lines if line.event in DECIDED]
     ended = [line.event for line in lines if "result" in steps_held([(line.event, line.data)]).done]
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
-    return (decided, ended[-1] if ended else None) == wanted and call.state is _state(call)
+    is_told = (decided, ended[-1] if ended else None) == wanted
+    state = _state(call, amended=len(ended) > 1)
+    return is_told and call.state is state and _tells_retention(call, lines)
 
 
-def _state(call: Call) -> State:
-    """Return the state that a call with this decision and result must have."""
+def _tells_retention(call: Call, lines: Sequence[Recorded]) -> bool:
+    """Return whether the chain says that the call was erased, with the row's time, and archived; or says neither.
+
+    Arguments that somebody else emptied have no such line, and arguments that somebody put back have one too many.
+    """
+    erased = [line.at for line in lines if line.event == Event.ERASED]
+    archived = [line.event for line in lines if line.event == Event.ARCHIVED]
+    return erased == ([call.erased_at] if call.erased_at else []) and len(archived) == call.archived
+
+
+def _state(call: Call, *, amended: bool) -> State:
+    """Return the state that a call with this decision and result must have. A late report doesn't change the state."""
     if call.archived:
         return State.IDLE
     if call.result is not None:
-        return State.COMPLETED if call.result in RESULTS[Trigger.COMPLETE] else State.ERROR
+        return State.COMPLETED if call.result in RESULTS[Trigger.COMPLETE] and not amended else State.ERROR
     if call.decision is None:
         return State.AWAITING
     return State.EXECUTING if call.decision in MAY_RUN else State.IDLE

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import Refusal, fact
 
@@ -37,7 +37,8 @@ _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: The versions of the MACs' format. Each version has its own derived keys.
 _FIRST, _NOW = "1", "2"
-#: Prefixes for short lengths, which are made once: a row is framed twice before its run, with forty parts each time.
+#: The length prefixes of parts shorter than this are made only once, because a row of forty parts is framed twice
+#: before its run.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 
@@ -155,9 +156,15 @@ class _Mac:
 
 def new_ref(now: datetime) -> str:
     """Return a UUID version 7 (RFC 9562 section 5.7). It begins with the milliseconds, so that refs sort by time."""
-    when, random = f"{int(now.timestamp() * 1000):012x}", secrets.token_hex(10)
+    random = secrets.token_hex(10)
     variant = _VARIANTS[random[3]]
-    return f"{when[:8]}-{when[8:]}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
+    return f"{ref_at(now)}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
+
+
+def ref_at(at: datetime) -> str:
+    """Return a text that sorts after the refs that were made before this time, and before all others."""
+    when = f"{int(at.timestamp() * 1000):012x}"
+    return f"{when[:8]}-{when[8:]}"
 
 
 def new_short() -> str:
@@ -187,7 +194,7 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-_VERBS = (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)
+_VERBS = (Verb.APPROVE, Verb.REJECT, Verb.DETAILS, *CHOICES)
 _VERSION = 1
 _PACKED = 34
 

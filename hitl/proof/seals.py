@@ -55,9 +55,12 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # Left out if there are none, so that the MACs of rows from versions without these parts still hold.
+        # The additions to the card. They are left out if there are none, so that the MACs of rows from versions without
+        # them still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
+        # A last number more: no whole row has the MAC of an erased one, whatever it holds.
+        *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Finds every phrase that begins at a given word, in time that is linear in the length of the longest one.
+"""Finds every phrase that begins at a given word. The time is linear in the length of the longest phrase.
 
 The phrases form a nondeterministic finite automaton without empty edges. It is made deterministic while it is used: a
 set of nodes that is reached for the first time becomes a state, so afterwards each known word costs one look-up. Edges

@@ -154,7 +154,7 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> str:
-    """Return the reason why a yes isn't the person's answer: a transcript, or a choice ("yes/ok"). Else return ''."""
+    """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else ''."""
     if _is_transcript(parse):
         return say("reading.speaker")
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
@@ -265,7 +265,7 @@ def _clause_end(parse: Parse, at: int) -> int:
 
 
 def _may_follow(parse: Parse, at: int) -> bool:
-    """Return whether a reason, or more of the no, can begin at a word that follows the no without a stop."""
+    """Return whether a word right after the no, without a sign between them, can begin a reason or continue the no."""
     end, roles = parse.longest(at)
     closes = end == len(parse.tokens) or parse.tokens[end].kind is not TokenKind.WORD
     return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))

@@ -68,7 +68,7 @@ def all_codes() -> frozenset[str]:
 
 @cache
 def polite_anywhere() -> frozenset[str]:
-    """Return the polite words that are understood beside every language."""
+    """Return the polite words that are understood in a reply in any language."""
     lines = data.lines("common.txt")
     return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
 
@@ -81,13 +81,16 @@ def homographs() -> frozenset[str]:
 
 @cache
 def asking() -> frozenset[str]:
-    """Return the words for "please". In scripts without spaces, these are characters that such a word contains."""
+    """Return the words for "please" in all languages.
+
+    For Chinese, Japanese and Korean, an entry is one character of such a word.
+    """
     return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
 
 
 @cache
 def pleases(code: str) -> tuple[str, ...]:
-    """Return the plain phrases for "please" in a language, without those that all languages share."""
+    """Return a language's own phrases for "please" that are plain text, without choices or optional parts."""
     polite = [phrase for phrase in _all(_sections(code)["beside yes"]) if phrase not in polite_anywhere()]
     return tuple(p for p in polite if not asking().isdisjoint(map(fold, p.split())) and _PLAIN.match(p))
 
@@ -112,7 +115,7 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Return the languages of some scripts in the order of the index, and for each script the speakers of each word."""
+    """Return the languages of some scripts in the order of the index, and for each script: word -> languages."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 
@@ -130,7 +133,7 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """Return word -> the languages of a script that know it."""
+    """Return, for each word, the languages of a script whose files have this word."""
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)
@@ -178,7 +181,7 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for words without their accents and for small slips, if the spelling is no other word."""
+    """Yield (spelling, word) for each word without its accents and for small slips. Skip spellings of other words."""
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

@@ -11,18 +11,18 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: Longer messages aren't tried, because people mix languages in short answers only.
+#: Messages with more words aren't tried, because people mix languages in short answers only.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
 
 class _Both(Parse):
-    """The phrases of two languages in one message."""
+    """The parse of one message in two languages at once."""
 
     __slots__ = ("_first", "_second")
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Return the phrases that begin at a token, in either language."""
+        """Return the phrases of both languages that begin at a token."""
         found = self._found[at]
         if found is None:
             ends: dict[int, int] = {}
@@ -43,7 +43,10 @@ class _Both(Parse):
 
 
 def mixed(tokens: list[Token]) -> Reading | None:
-    """Read a yes in two languages. Each word must be known in one of them, and neither may find doubt. Else None."""
+    """Return the reading of a yes in the words of two languages, or None.
+
+    Each word must be known in one of the two languages, and neither may find a no or a word of doubt in the message.
+    """
     texts = [token.text for token in tokens if token.kind is TokenKind.WORD]
     if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is TokenKind.ASKS for token in tokens):
         return None

@@ -50,7 +50,7 @@ _MOST_SIGNATURE_LINES = 4
 #: A signature is searched in this many characters at the end of a text.
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
-#: A closing formula comes after one of these.
+#: The closing formula of a letter ("Best regards") comes after one of these.
 _BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 

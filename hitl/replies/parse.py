@@ -57,7 +57,7 @@ class Parse:
         return found
 
     def longest(self, at: int) -> Match:
-        """Return the end and the roles of the longest phrase that begins at a token, or its place and no role."""
+        """Return the end and the roles of the longest phrase that begins at a token; `at` and 0 if none begins."""
         found = self._found[at]
         if found is None:
             found = self.phrases(at)
@@ -151,7 +151,10 @@ class Parse:
         return list({name.casefold(): name for name in names}.values())
 
     def cuts(self) -> list[int]:
-        """Return the tokens at which the answers of the message begin, if each names its own target."""
+        """Return the indexes of the tokens where answers begin.
+
+        The message is split only after a part that names a target.
+        """
         found = [0]
         for at in range(1, len(self.tokens)):
             start = self._after_and(at)
@@ -180,7 +183,7 @@ class Parse:
         return after if after > at or self.tokens[at - 1].kind is TokenKind.BREAK else len(self.tokens)
 
     def introduces(self, end: int) -> bool:
-        """Return whether a ref, or another phrase that introduces a ref, follows such a phrase that ends here."""
+        """Return whether a ref, or a phrase that introduces a ref, begins at the token `end`."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _is_name(self, at: int, end: int) -> bool:

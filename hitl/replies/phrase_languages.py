@@ -10,7 +10,7 @@ from hitl.replies.spelling import pieces
 _SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
-#: Longer messages aren't looked up.
+#: Messages with more words than this aren't looked up.
 _MOST_WORDS = 8
 
 

@@ -26,7 +26,7 @@ _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 #: The stops that may separate a no from its reason in another language. A line break may do so too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: At the end of a yes, these announce more words, which may be a condition.
+#: Signs at the end of a yes which announce more words. These words may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
@@ -36,7 +36,7 @@ _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 #: A longer text isn't read at all. Chat messages have at most about 4,000 characters.
 LONGEST = 5_000
-#: Programs write this for a missing number. In lower case it would be a French no.
+#: Programs write this for a missing number. In lower case the reader would take it for a French no.
 _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
@@ -231,7 +231,7 @@ def _own(language: str | None) -> str:
 
 
 def _disputed(parse: Parse, language: str | None, text: str) -> bool:
-    """Return whether languages differ about the words that this language doesn't know: "jo" in "thank you, jo"."""
+    """Return whether languages disagree about the words that this language doesn't know: "jo" in "thank you, jo"."""
     pairs = zip(parse.tokens, parse.words, strict=True)
     rest = [token for token, word in pairs if word is None and token.kind is TokenKind.WORD]
     return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].why == _DIFFERS
@@ -355,7 +355,7 @@ def _refuses(parse: Parse) -> bool:
 
 
 def _in_doubt(parse: Parse) -> bool:
-    """Return whether a language finds no rejection but a phrase of several words that is unsure: "chyba tak"."""
+    """Return whether a language finds no rejection, but an unsure phrase of several words: "chyba tak"."""
     phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
     unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
     return unsure and not _holds(parse, REFUSES)

@@ -1,4 +1,4 @@
-"""Finds the script of a word by Unicode's blocks. A word that mixes scripts is made to look like another word."""
+"""Finds the script of a word by Unicode's blocks. A word with letters of several scripts may imitate another word."""
 
 from bisect import bisect_right
 

@@ -20,7 +20,7 @@ class TemplateWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several sequences. With `optional` it may also be left out."""
+    """A part of a template: one of several sequences. With `optional` this part may also be left out."""
 
     options: tuple["Sequence", ...]
     optional: bool = False

@@ -85,7 +85,7 @@ _KINDS = {
     "asks": TokenKind.ASKS,
     "number": TokenKind.NUMBER,
 }
-#: Our commands that decide.
+#: Our commands that decide a call, without the slash.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
 #: A command may be followed by our name. A command with another name after it belongs to another bot.
 _TO_US = "@sayso"

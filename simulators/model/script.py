@@ -12,6 +12,7 @@ from simulators.model.formats import Asked, Call, Reply
 
 #: What is said where no file says otherwise.
 DEFAULT: list[dict[str, Any]] = [
+    {"said": '"asks": ', "text": "Nothing needs that file any more, as far as I can see from here."},
     {
         "said": "clean up",
         "text": "I found two staging files that nothing needs.",

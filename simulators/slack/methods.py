@@ -446,6 +446,15 @@ def _titled(request: Request, listed: Json) -> File:
     return request.platform.world.files[known.id]
 
 
+def set_status(request: Request) -> Json:
+    """Show below a thread what the app does, or no more (''); the app's next message in the thread ends it, too."""
+    channel = rooms.writable(request.platform, request.app, request.params.required("channel_id"))
+    if not channel.thread(request.params.required("thread_ts")):
+        raise ApiError(errors.THREAD_NOT_FOUND)
+    request.params.text("status")
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method: what does it, which scope it wants (one of them), its tier, and whether it takes JSON.
@@ -463,6 +472,7 @@ class Method:
 METHODS: Final[Mapping[str, Method]] = {
     "api.test": Method(api_test, tier=4),
     "apps.connections.open": Method(connections_open, tier=1, app_level=True),
+    "assistant.threads.setStatus": Method(set_status, ("assistant:write", "chat:write"), 0),
     "auth.test": Method(auth_test, tier=4),
     "bots.info": Method(bots_info, ("users:read",), takes_json=False),
     "chat.delete": Method(delete, ("chat:write",)),

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
         ("floor", "{}", "3", "today"),
         ("ours", "{}", "alone", "3"),
         ("ours", "{}", "race", "2", "3"),
+        ("over_http", "{}", "flight", "2", "4"),
+        ("over_http", "{}", "waiting", "3"),
     ],
 )
 def test_a_measurement_tells_what_it_measured(what: tuple[str, ...], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Self
 import pytest
 
 from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request, Sayso, configuration
+from sayso_client.life import Send
 from tests.acceptance.installation import Installation, until
 
 
@@ -183,12 +184,46 @@ def test_calls_of_a_batch_are_decided_alone(service: Installation, sayso: Sayso)
 
 
 def test_a_question_is_answered_in_words(service: Installation, sayso: Sayso) -> None:
-    """A rejection is a no, and its reason are the words."""
-    with Person(service, ask_human=REJECT):
-        answer = sayso.ask_human("May I delete the branch?")
+    """The reason of an approval are the words."""
+    with Person(service, ask_human=("approve", "release-7")):
+        answer = sayso.ask_human("What shall the branch be called?")
 
-    assert (False, "not today") == (answer.yes, answer.words)
+    kept = service.call("show", target=answer.ref)["call"]
+    assert ("release-7", "succeeded") == (answer.words, answer.status)
     assert answer.by
+    assert answer
+    assert ("release-7", []) == (kept["output"], kept["flaws"])
+
+
+def test_a_question_with_options_is_answered_by_one_of_them(service: Installation, sayso: Sayso) -> None:
+    """Whoever approves names the option, or its number."""
+    with Person(service, ask_human=("approve", "2")):
+        answer = sayso.ask_human("Which stage?", ["staging", "production"])
+
+    assert "production" == answer.words
+
+
+def test_a_question_and_its_answer_outlive_a_crash(service: Installation) -> None:
+    """Killed while the question waits and right after the answer: the answer is there for whoever asked."""
+    with Sayso(configuration(socket=service.socket)) as sayso:
+        asked = sayso._send(Send("POST", "/v1/questions", {"question": "What shall the branch be called?"}))  # noqa: SLF001 - asks without waiting
+    service.kill()
+    service.start()
+    service.call("decide", target=asked["ref"], verb="approve", reason="release-7")
+    service.kill()
+    service.start()
+    kept = service.call("show", target=asked["ref"])["call"]
+
+    assert ("succeeded", "release-7", []) == (kept["status"], kept["output"], kept["flaws"])
+
+
+def test_nobody_need_answer_a_question(service: Installation, sayso: Sayso) -> None:
+    """Who declines gives no answer."""
+    with Person(service, ask_human=REJECT):
+        answer = sayso.ask_human("Which stage?")
+
+    assert (None, "rejected") == (answer.words, answer.status)
+    assert not answer
 
 
 async def test_a_coroutine_function_is_gated_on_the_loop(service: Installation) -> None:

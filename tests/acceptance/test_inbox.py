@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.cards.wording import say
+from sayso_client import Sayso, configuration
+from sayso_client.life import Send
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -30,6 +32,22 @@ def test_the_inbox_goes_through_what_is_pending(service: Installation) -> None:
     assert ["approved", "rejected", "pending"] == [service.status(call["ref"]) for call in calls]
     assert "too risky" == service.call("show", target=calls[1]["ref"])["call"]["reason"]
     service.call("withdraw", target=calls[2]["ref"])
+
+
+@pytest.mark.parametrize(
+    ("given", "status"), [("a\n2\n", "succeeded"), ("a\nboth\nq\n", "pending"), ("r\n\n", "rejected")]
+)
+def test_the_inbox_takes_an_answer_to_a_question(service: Installation, given: str, status: str) -> None:
+    """An option or its number is an answer, other words leave the question pending, and nobody need answer."""
+    options = {"question": "Which stage?", "options": ["staging", "production"]}
+    with Sayso(configuration(socket=service.socket)) as sayso:
+        call = sayso._send(Send("POST", "/v1/questions", options))  # noqa: SLF001 - asks without waiting
+    done = service.run("inbox", given=given)
+
+    assert all(text in done.stdout for text in ("Which stage?", "1: staging", "2: production"))
+    assert status == service.status(call["ref"])
+    if status == "pending":
+        service.call("withdraw", target=call["ref"])
 
 
 @pytest.mark.parametrize("given", ["q\n", "", "what?\n\nq\n", "d\nq\n"])

@@ -46,7 +46,7 @@ def test_a_call_waits_is_approved_and_answers(tmp_path: Path, environment: dict[
         started = StdioServerParameters(command=command, args=arguments, env=environment)
         async with Client(started) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
-            assert ["list_notes", "delete_note", "sayso_status", "sayso_withdraw"] == names
+            assert ["list_notes", "delete_note", "sayso_status", "sayso_withdraw", "ask_human"] == names
             calling = asyncio.create_task(client.call_tool("delete_note", {"name": "milk"}))
             ref = await asyncio.to_thread(until, waiting, "the request")
             await asyncio.to_thread(typed, decide.replace("REF", ref), environment, tmp_path)

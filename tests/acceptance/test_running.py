@@ -150,7 +150,7 @@ def test_a_killed_tool_is_unknown(install: Callable[..., Installation]) -> None:
 def test_a_second_service_on_the_same_state_is_refused(service: Installation) -> None:
     """It names the pid of the first, which lives on."""
     assert service.process is not None
-    second = service.run("run", SAYSO_RUNTIME=str(service.root / "elsewhere"))
+    second = service.run("run", "--wait", "0", SAYSO_RUNTIME=str(service.root / "elsewhere"))
 
     assert (1, 1) == (second.returncode, len(second.stderr.splitlines()))
     assert f"(pid {service.process.pid})" in second.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,23 @@ def test_every_path_of_the_file_is_relative_to_it(
     assert (file.parent / "m", elsewhere / "s") == (settings.mark_file(), settings.folder("state"))
 
 
+def test_only_values_that_are_declared_as_paths_are_anchored(file: Path) -> None:
+    """A server's folder and its files of secrets are; a value is not, whatever its name is."""
+    file.write_text(
+        '[mcp.servers.notes]\ncommand = ["notes"]\ncwd = "n"\n'
+        '[mcp.servers.notes.env]\nstate = "open"\nlog_file = "l"\n'
+        '[mcp.servers.notes.env_files]\nNOTES_KEY = "k"\n'
+        '[masks]\nstate = "ST-[0-9]+"\nworkspace = "WS-[0-9]+"\n'
+    )
+    settings = load(file)
+    assert settings.mcp is not None
+    notes = settings.mcp.servers["notes"]
+
+    assert (file.parent / "n", {"NOTES_KEY": file.parent / "k"}) == (notes.cwd, notes.env_files)
+    assert {"state": "open", "log_file": "l"} == notes.env
+    assert {"state": "ST-[0-9]+", "workspace": "WS-[0-9]+"} == settings.masks
+
+
 def test_the_mark_lies_where_the_settings_say(file: Path) -> None:
     """For the service, `doctor` and `audit verify` alike; beside the state folder where they say nothing."""
     nowhere = load(file).mark_file()
@@ -87,6 +105,21 @@ def test_limits_reach_the_gate(file: Path) -> None:
     assert (7.5, 50) == (limits.claim_caller_s, limits.open_per_requester)
 
 
+def test_nothing_of_a_request_is_erased_by_default(file: Path) -> None:
+    """Only events of chats that were handled go, after 30 days."""
+    kept = load(file).retention
+
+    assert (None, None, timedelta(days=30)) == (kept.arguments, kept.calls, kept.events)
+
+
+def test_ages_are_numbers_with_their_units(file: Path) -> None:
+    """Days, hours or weeks."""
+    file.write_text('[retention]\narguments = "90d"\ncalls = "52w"\nevents = "240h"\n')
+    kept = load(file).retention
+
+    assert (timedelta(days=90), timedelta(weeks=52), timedelta(days=10)) == (kept.arguments, kept.calls, kept.events)
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -95,6 +128,10 @@ def test_limits_reach_the_gate(file: Path) -> None:
         ('[conversations."slack:T1/C1"]\nroute = []', "routes"),
         ('[conversations.x]\nself_approval = "critical"', "conversations.x.self_approval"),
         ("[limits]\nclaim_caller_s = 0", "limits.claim_caller_s"),
+        ('[retention]\narguments = "90"', "retention.arguments"),
+        ('[retention]\ncalls = "23h"', "retention.calls"),
+        ('[retention]\nevents = "6d"', "retention.events"),
+        ('[retention]\narguments = "90d"\ncalls = "30d"', "retention: .*longer than calls"),
         ("approvers = 'x'", "approvers"),
         ("approvers = ['']", "approvers.0"),
         ("[tools]\nallow = [1]", "tools.allow.0"),

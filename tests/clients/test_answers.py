@@ -173,7 +173,7 @@ def test_a_denied_call_is_an_outcome(wire: Wire) -> None:
     assert ("denied", "Because.", "r1", 0) == (came.status, came.reason, came.ref, ran)
 
 
-@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
 def test_a_claim_that_is_refused_runs_nothing(wire: Wire, code: str) -> None:
     """Somebody else has it, it is over, or it isn't fit."""
     came, ran = asked(wire, (202, call("pending")), (200, call("approved")), problem(code, 409))

@@ -19,6 +19,7 @@ from sayso_client.asking import Asking
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.clients.answering import answer_with, problem, read_request
+from tests.patience import PATIENCE_S
 from tests.sentences import says
 
 CALL = {"ref": "r", "short": "ABC234", "status": "approved", "message": "approved", "reason_until": None}
@@ -53,6 +54,13 @@ def told(answer: dict[str, Any], op: str) -> tuple[int, dict[str, Any]]:
     if "code" in answer:
         return 409, answer
     return 200, answer if op == "claim" else answer["call"]
+
+
+def interrupt(number: int) -> None:
+    """Send a signal to the main thread, which is waiting for an answer."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, number)
 
 
 def refused(code: str) -> dict[str, Any]:
@@ -120,7 +128,7 @@ def test_a_command_that_was_not_asked_for_is_never_run(service: Service, asking:
 
 
 @pytest.mark.parametrize("op", ["release", "run"])
-@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001"])
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "STILL_PENDING", "HITL_001"])
 def test_an_approved_call_that_another_took_is_not_run(
     service: Service, asking: Asking, tmp_path: Path, op: str, code: str
 ) -> None:
@@ -170,7 +178,7 @@ def test_a_signal_withdraws_a_pending_call(
     """A yes that came just before stays unclaimed: the call counts as withdrawn here, and lapses at the service."""
 
     def interrupted() -> dict[str, Any]:
-        signal.raise_signal(number)
+        interrupt(number)
         return {"call": PENDING}
 
     service.answers = [{"call": PENDING}, interrupted, answer]
@@ -187,11 +195,11 @@ def test_a_second_signal_at_once_does_not_cut_the_withdrawal(service: Service, a
     """timeout(1) sends its signal twice. Both are one wish: the call is withdrawn, and nothing is raised."""
 
     def interrupted() -> dict[str, Any]:
-        signal.raise_signal(signal.SIGTERM)
+        interrupt(signal.SIGTERM)
         return {"call": PENDING}
 
     def again() -> dict[str, Any]:
-        signal.raise_signal(signal.SIGTERM)
+        interrupt(signal.SIGTERM)
         return {"call": {**CALL, "status": "withdrawn"}}
 
     service.answers = [{"call": PENDING}, interrupted, again]
@@ -208,12 +216,12 @@ def test_a_second_signal_later_ends_all(service: Service, asking: Asking, monkey
     told = threading.Event()
 
     def interrupted() -> dict[str, Any]:
-        signal.raise_signal(signal.SIGINT)
+        interrupt(signal.SIGINT)
         return {"call": PENDING}
 
     def again() -> dict[str, Any]:
-        signal.raise_signal(signal.SIGINT)
-        told.wait(30)
+        interrupt(signal.SIGINT)
+        told.wait(PATIENCE_S)
         return {"call": PENDING}
 
     service.answers = [{"call": PENDING}, interrupted, again]

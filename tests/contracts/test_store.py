@@ -1023,3 +1023,49 @@ async def test_a_credential_is_kept_used_and_revoked(store: Store, clock: SetClo
     assert ([True, False], False) == (kept, again)
     assert made == replace(stored, mac="")
     assert (clock.now(), clock.now(), clock.now()) == (now.used_at, now.revoked_at, revoked.revoked_at)
+
+
+def erased(call: Call, clock: SetClock) -> Unit:
+    """The unit that erases a call's arguments."""
+    bare = call.evolve(args=b"{}", preview="", note="", version=call.version + 1, erased_at=clock.now(), row_mac="new")
+    return Unit(Expect(call.ref, call.version), lambda _now: Change(call=bare, entries=[entry(call, "erased")]))
+
+
+async def test_an_erased_call_is_stored_whole(store: Store, clock: SetClock) -> None:
+    """Also the fields that never change otherwise; everything else stays."""
+    call = await parked(store, clock, preview="+ two eggs", note="for the cake")
+    change = await store.commit(erased(call, clock))
+    found = await store.get(call.ref)
+
+    assert change is not None
+    assert change.call == found
+    assert found is not None
+    assert (b"{}", "", "", "new", clock.now()) == (
+        found.args,
+        found.preview,
+        found.note,
+        found.row_mac,
+        found.erased_at,
+    )
+    assert call.sentence == found.sentence
+
+
+async def test_a_call_is_not_erased_while_a_message_about_it_is_unsent(store: Store, clock: SetClock) -> None:
+    """The unit's condition doesn't hold, and nothing of it is written."""
+    call = await carded(store, clock, CHAT)
+    refused = await store.commit(erased(call, clock))
+    kept, lines = await store.get(call.ref), await store.history(call.ref)
+    (sending,) = await store.sendings(lease_s=30)
+    await store.sent(sending, "m1")
+
+    assert (None, call) == (refused, kept)
+    assert await store.commit(erased(call, clock)) is not None
+    assert "erased" not in [line.event for line in lines]
+
+
+async def test_another_version_is_not_erased(store: Store, clock: SetClock) -> None:
+    """Somebody was quicker."""
+    call = await parked(store, clock)
+    await store.commit(move(approved(call)))
+
+    assert await store.commit(erased(call, clock)) is None

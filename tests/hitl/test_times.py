@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl.times import micros, moment
+from hitl.times import micros, moment, span
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
@@ -34,3 +34,18 @@ def test_a_naive_time_is_refused() -> None:
     """It names no moment."""
     with pytest.raises(TypeError):
         micros(datetime(2026, 11, 27))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"), [("90m", timedelta(minutes=90)), ("30d", timedelta(days=30)), ("52w", timedelta(weeks=52))]
+)
+def test_a_span_is_a_number_with_its_unit(text: str, meant: timedelta) -> None:
+    """Options and settings are written alike."""
+    assert meant == span(text)
+
+
+@pytest.mark.parametrize("text", ["", "d", "30", "30x", "-1d", "1.5d", "1 d", "9" * 20 + "d"])
+def test_what_is_no_span_is_refused(text: str) -> None:
+    """A number without a unit could be days or seconds."""
+    with pytest.raises(ValueError, match=r"number|longer"):
+        span(text)

@@ -28,6 +28,7 @@ from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
 from hitl.proof.chain import verify
 from hitl.proof.keyring import Keyring
+from hitl.question import TOOL
 from hitl.records import replace
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 
@@ -68,6 +69,7 @@ class Rules:
 
     def __init__(self) -> None:
         self.verdicts = {tool: verdict(*rule) for tool, rule in _RULES.items()}
+        self.verdicts[TOOL] = verdict(Action.APPROVE, Risk.MEDIUM)
         self.broken = False
         self.asked: list[PolicyCall] = []
 

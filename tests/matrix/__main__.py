@@ -3,10 +3,11 @@
     python -m tests.matrix --kills 200 --seed 7
     python -m tests.matrix --prove
 
-Worlds run side by side, one half on Telegram, the other on Slack, each with scripts on the socket. At the end
-`checker.py`, a program of its own, looks at each. Exit status 1 if it finds a fault. The seed repeats who does what and
-when kills come; what a kill hits also depends on the machine. `--prove` shows that faults are found: each patch in
-`patches/` takes one safeguard out of a copy of the code, and the kills must find the fault there.
+Worlds run side by side, one half on Telegram, the other on Slack, each with scripts on the socket and with programs
+that wait over HTTP. At the end `checker.py`, a program of its own, looks at each. Exit status 1 if it finds a fault.
+The seed repeats who does what and when kills come; what a kill hits also depends on the machine. `--prove` shows that
+faults are found: each patch in `patches/` takes one safeguard out of a copy of the code, and the kills must find the
+fault there.
 """
 
 from __future__ import annotations

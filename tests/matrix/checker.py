@@ -11,7 +11,7 @@ FOLDER holds
   the harness, and stands in the arguments of its call;
 - `history.json`, an object of two lists.
   - `asks`, what was requested: `mark`, `amount`, `recorded` if the platform or the socket answered for it, `exits` of
-    the `sayso ask` processes.
+    the `sayso ask` processes, and of programs over HTTP the same numbers for what they were told.
   - `acts`, who decided what: `mark`, `by`, `verb`, `at` in Unix seconds, `answered` if the service acknowledged it to
     the platform or answered on the socket, `trace`, a part of the raw event, for chats, `decided` if `decide` reported
     a decision, `told` if the person saw that it was taken, `calm` if the service lived on long enough for that.
@@ -130,7 +130,7 @@ def lost(evidence: Evidence) -> Iterator[str]:
         for call in evidence.by_mark[ask["mark"]]:
             for status in ask["exits"]:
                 if EXITS.get(status, call["decision"]) != call["decision"]:
-                    yield f"`sayso ask` of {ask['mark']} exited with {status}, but it is {call['decision']}"
+                    yield f"who asked for {ask['mark']} was told {status}, but it is {call['decision']}"
 
 
 def _lost_act(evidence: Evidence, act: Row) -> Iterator[str]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import json
-import re
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sayso_client.wire import answer, request
 from tests.acceptance.installation import ME
+from tests.matrix.callers import Callers
+from tests.matrix.line import Line
 from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
 
@@ -40,7 +39,7 @@ RUN = "echo {mark} $SAYSO_REF {amount} >> {log}"
 
 
 class People:
-    """Ann, Bob and Cy on the platform, a script, and somebody at a terminal who answers at the last moment."""
+    """Ann, Bob and Cy on the platform, a script, programs over TCP, and somebody who answers at the last moment."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -48,20 +47,23 @@ class People:
         self._answered: dict[str, list[Sent]] = {}
         self._numbers = 0
         self._askers: list[asyncio.Task[None]] = []
+        self._all_deciders: list[asyncio.Task[None]] = []
         self.leaving = False
 
     def at_work(self) -> list[asyncio.Task[None]]:
         """Everybody, until cancelled; once `leaving`, nobody asks for more."""
         last_moments = [self._last_moments] * GROUPS
-        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, *last_moments)]
-        self._decider = asyncio.create_task(self._deciders())
-        return [*self._askers, self._decider]
+        callers = Callers(self._world, self._asked, lambda: self.leaving)
+        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, callers.ask, *last_moments)]
+        self._all_deciders = [asyncio.create_task(one()) for one in (self._deciders, callers.decide)]
+        return [*self._askers, *self._all_deciders]
 
     @property
     def gone(self) -> bool:
         """Whether nobody asks for anything any more. Raises what anybody raised."""
-        if self._decider.done():
-            self._decider.result()
+        for task in self._all_deciders:
+            if task.done():
+                task.result()
         return all(task.done() and task.result() is None for task in self._askers)
 
     def _asked(self, kind: str) -> Asked:
@@ -210,42 +212,6 @@ class People:
 
 def _over(sent: Sent) -> bool:
     return sent.told() or sent.refused()
-
-
-class Line:
-    """One connection to the service's socket. Everything raises OSError when the service dies."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    @contextlib.asynccontextmanager
-    async def to(cls, world: World, until: float) -> Any:
-        """A connection, closed with the context, once the service lives; raises OSError if it is dead `until` then."""
-        while True:
-            try:
-                reader, writer = await asyncio.open_unix_connection(world.service.socket)
-                break
-            except OSError:
-                if time.time() > until:
-                    raise
-                await asyncio.sleep(0.01)
-        try:
-            yield cls(reader, writer)
-        finally:
-            writer.close()
-
-    async def call(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One request and its answer, or the problem of a refusal."""
-        self._writer.write(request(op, fields))
-        try:
-            head = await self._reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"content-length: (\d+)", head)
-            document: dict[str, Any] = json.loads(await self._reader.readexactly(int(length[1]) if length else 0))
-        except (EOFError, ValueError) as error:
-            raise ConnectionResetError(op) from error
-        return document if "detail" in document else answer(op, document)
 
 
 async def until(holds: Callable[[], bool], patience_s: float) -> bool:

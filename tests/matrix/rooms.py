@@ -16,7 +16,7 @@ from simulators.slack import SlackServer
 from simulators.telegram import TelegramServer
 
 #: What names a request in every text about it.
-MARK = re.compile(r"\b(?:chat|ask|late)\d+\b")
+MARK = re.compile(r"\b(?:chat|ask|late|http)\d+\b")
 LABELS = {verb: say(f"button.{verb}") for verb in ("approve", "reject")}
 PATIENCE_S = 180.0
 

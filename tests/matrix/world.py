@@ -15,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -36,7 +37,7 @@ LOG = "runs.log"
 TREE = Path(__file__).parents[2]
 SETTINGS = """
 requesters = [{asker}, {me}]
-approvers = [{deciders}, {me}]
+approvers = [{deciders}, {me}, {tokens}]
 operators = [{me}]
 self_approval_socket = "high"
 
@@ -48,7 +49,14 @@ asks = 1000000
 again_s = 0
 open_per_requester = 1000
 
+[http]
+host = {host}
+port = {port}
+tokens = {{ {risks} }}
+
 """
+#: Where TCP is served, and the names of tokens that may decide.
+HOST, APPROVERS = "127.0.0.1", tuple(f"boss{number}" for number in range(20))
 
 
 @dataclass
@@ -93,8 +101,14 @@ class World:
         #: When requests that end together end, in Unix seconds: a life goes on until such a moment if it is near.
         self.deadlines: list[float] = []
         quoted = ", ".join(map(json.dumps, room.deciders))
-        names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
-        settings = SETTINGS.format(deciders=quoted, **names) + room.settings
+        names = {"asker": room.asker, "place": room.place, "me": ME, "host": HOST}
+        tokens = {
+            "tokens": ", ".join(json.dumps(f"token:{name}") for name in APPROVERS),
+            "risks": ", ".join(f'{name} = "high"' for name in APPROVERS),
+        }
+        self.port = _free_port()
+        told = {name: json.dumps(text) for name, text in names.items()}
+        settings = SETTINGS.format(deciders=quoted, port=self.port, **told, **tokens) + room.settings
         self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": f"{TREE}:{TREE / 'clients'}"})
         self.service.workspace.mkdir()
         self._process: Fork | subprocess.Popen[bytes] | None = None
@@ -225,6 +239,12 @@ class World:
             database.execute("vacuum into ?", (str(folder / "sayso.db"),))
         if self.log.exists():
             shutil.copy(self.log, folder / LOG)
+
+
+def _free_port() -> int:
+    """A port of HOST that nobody listens on."""
+    with socket.create_server((HOST, 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def _fixed(one: Any) -> Any:

@@ -1,6 +1,6 @@
-"""The service was down for a while, on any platform with cards.
+"""The service was down for a while, on any surface that reaches it over a wire.
 
-Imported by each: `stage` must have `halt` and `start`, and its surface `command` and `message`.
+Imported by each: `stage` must have `halt` and `start`, and its surface `send_again`, `command` and `message`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 async def restart(stage: Any, *, down_s: float = 0.0) -> None:
-    """Down, and up again, until the platform has sent once more what nobody took meanwhile."""
+    """Down, and up again, until everything was sent once more that nobody took meanwhile."""
     await stage.surface.settle()
     await stage.halt()
     stage.clock.advance(down_s)
     await stage.start()
-    await stage.surface.server.advance(61)
+    await stage.surface.send_again()
     await stage.surface.settle()
 
 

@@ -45,6 +45,10 @@ class ChatRoom(Surface, Generic[M, W]):
         """What people do once somebody listens."""
 
     @abc.abstractmethod
+    async def send_again(self) -> None:
+        """Until the platform has sent once more what nobody took."""
+
+    @abc.abstractmethod
     def cards(self, call: Call) -> list[M]:
         """All cards of the call, oldest first."""
 
@@ -104,6 +108,12 @@ class ChatStage(Stage, abc.ABC):
     async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
         """As on every stage, until the card is there."""
         call = await super().ask(tool, args, **more)
+        await self.surface.settle()
+        return call
+
+    async def question(self, asked: str, *options: str) -> Call:
+        """As on every stage, until the card is there."""
+        call = await super().question(asked, *options)
         await self.surface.settle()
         return call
 

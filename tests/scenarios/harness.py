@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adapters.agents.offline import TOOLS
 from bot.service import Service
 from bot.surfaces import surfaces
+from hitl import question
 from hitl.call import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
 from hitl.cards.wording import SIGNS, say
 from hitl.gate import Gate
@@ -103,7 +104,7 @@ class Stage:
         self.clock = SetClock(NOON)
         self.store = Store(self.clock)
         self.rules = Rules()
-        self.rules.verdicts = {tool: verdict(*rule) for tool, rule in _RULES.items()}
+        self.rules.verdicts |= {tool: verdict(*rule) for tool, rule in _RULES.items()}
         self.executor = ScriptedExecutor({(TOOLS, tool): ToolInfo("workspace", tool) for tool in _RULES})
         self.service = Service(self._gate())
         surface.open(self.service)
@@ -128,6 +129,13 @@ class Stage:
             Ask(TOOLS, tool, asked, who, self.surface.conversation, Runs.SERVICE, agent="offline", **more)
         )
         return submitted.call
+
+    async def question(self, asked: str, *options: str) -> Call:
+        """Uma's agent asks a question."""
+        args = {"question": asked} | ({"options": list(options)} if options else {})
+        who = self.surface.identities["uma"]
+        ask = Ask(question.GROUP, question.TOOL, args, who, self.surface.conversation, Runs.SERVICE, agent="offline")
+        return (await self.service.submit(ask)).call
 
     async def status(self, call: Call) -> Status:
         """What became of a call, once whatever runs has run."""

@@ -6,7 +6,6 @@ with Slack's own client, what people do is told to minutehand.
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -17,8 +16,11 @@ from typing import Any
 
 from slack_sdk import WebClient
 
+from adapters.slack.messages import APPROVE
 from adapters.slack.webhook import PATH
+from hitl.cards.wording import say
 from hitl.outcomes import Fact
+from simulators.slack.sight import Shown, shown
 from tests.acceptance.installation import ME, Installation, until
 from tests.sentences import says
 from tests.thirdparty.between import LINK, Between, Passed
@@ -48,10 +50,8 @@ _UNDER_WAY = (
 )
 _TOKENS = {"BOT_TOKEN": "xoxb-1", "APP_TOKEN": "xapp-1", "SIGNING_SECRET": SECRET}
 ENVIRONMENT = {f"SAYSO_SLACK__{name}": value for name, value in _TOKENS.items()}
-
-
 #: Where a card names its request.
-_SHORT = re.compile("\N{MIDDLE DOT} `?([0-9A-Z]{6})\\b")
+_SHORT = re.compile("\N{MIDDLE DOT} ([0-9A-Z]{6})\\b")
 
 
 @dataclass(frozen=True)
@@ -128,25 +128,32 @@ class Stand:
 
     def cards(self, thread: str) -> list[dict[str, Any]]:
         """The cards there, open or closed."""
-        return [one for one in self.thread(thread) if _SHORT.search(_shown(one))]
+        return [one for one in self.thread(thread) if _SHORT.search(seen(one).text)]
 
-    def card(self, call: Asked, number: int = 0) -> str:
-        """What a card of the call says now, in all its blocks."""
-        return json.dumps(self.cards(call.thread)[number]["blocks"])
+    def card(self, call: Asked, number: int = 0) -> Shown:
+        """A card of the call as people see it now."""
+        return seen(self.cards(call.thread)[number])
+
+    def is_open(self, call: Asked, number: int = 0) -> bool:
+        """Whether a card of the call has the button that approves."""
+        return APPROVE in [button.action_id for button in self.card(call, number).buttons]
 
     def short(self, card: dict[str, Any]) -> str:
-        """The call that the card names in its header."""
-        return str(_SHORT.findall(_shown(card))[-1])
+        """The call that the card names in its last line."""
+        return str(_SHORT.findall(seen(card).text)[-1])
 
     def ends(self, call: Asked, outcome: Fact, number: int = 0) -> None:
-        """A card is edited to the outcome, with these particulars of it, and has no buttons any more."""
+        """A card is edited to the outcome, with these particulars of it, says what ran, and can't be answered."""
         what, particulars = outcome.what, outcome.particulars
-        until(lambda: says(self.card(call, number), what, **particulars), f"a card that says {what}, {particulars}")
+        until(lambda: says(self.card(call, number).text, what, **particulars), f"a card that says {outcome}")
 
         # The card says who approved while the tool still runs.
         self.settle()
+        happened = say("end.done.run" if self.ran(call) else "end.not.run")
 
-        assert "sayso:approve" not in self.card(call, number)
+        assert says(self.card(call, number).text, "card.ended", what=happened)
+        assert not says(self.card(call, number).text, "ending.running")
+        assert not self.is_open(call, number)
 
     def ran(self, call: Asked) -> int:
         """How often the tool ran: each run leaves a line."""
@@ -177,9 +184,9 @@ class Stand:
         return [one for one in self.outward.seen(mark) if one.path == f"/api/{method}"]
 
 
-def _shown(message: dict[str, Any]) -> str:
-    """All that a message's blocks say."""
-    return json.dumps(message.get("blocks", []), ensure_ascii=False)
+def seen(message: dict[str, Any]) -> Shown:
+    """A message as people see it."""
+    return shown(message["text"], message.get("blocks", ()))
 
 
 @contextmanager

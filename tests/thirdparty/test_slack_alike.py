@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from simulators.conftest import Endpoint
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from simulators.slack import SlackServer
 from tests.patience import PATIENCE_S
+from tests.simulators.conftest import Endpoint
 from tests.thirdparty.third_slack import Minutehand, needed, running
 
 pytestmark = [pytest.mark.thirdparty, needed]

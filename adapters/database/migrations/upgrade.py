@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,10 @@ from sqlalchemy import StaticPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from hitl.errors import Unavailable
+from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from sqlalchemy import Connection
-
-    from hitl.proof.keyring import Keyring
 
 
 def config(connection: Connection | None = None, keys: Keyring | None = None) -> Config:
@@ -45,3 +43,12 @@ def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> Non
             f"The database {database} can't be brought up to date ({error}). Nothing was changed; restore it from a"
             " backup, or name another folder with --state."
         ) from error
+
+
+def new_schema() -> str:
+    """Return the SQL script, one transaction, that gives an empty database the schema of the last revision."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    to_head(connection, ":memory:", Keyring([("none", bytes(32))]))
+    script = "".join(f"{statement}\n" for statement in connection.iterdump())
+    connection.close()
+    return script

@@ -1,1 +1,1 @@
-"""The port `Store` on SQLite: one writer, a second connection for reads, and the files beside the database."""
+"""The port `Store` on SQLite: one writer, a second connection for reads, and code for the files beside the database."""

@@ -35,7 +35,7 @@ class Restored:
     examined: Examined
     #: The number of calls in the copy that aren't over.
     open_calls: int
-    #: Whether the copy is older than the mark. The service then lets no call run that is open in it.
+    #: Whether the copy is older than the mark. The service then runs no call that is open in the copy.
     behind: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
@@ -94,7 +94,10 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:
-    """Swap the files. At every moment, the path holds either the old or the new database."""
+    """Put the copy in the database's place, and return the old database's new path.
+
+    At every moment, one of the two is there.
+    """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None
     try:
@@ -114,9 +117,11 @@ def _put(copy: Path, database: Path, now: datetime) -> Path | None:
 
 
 def _part_with_log(database: Path, kept: Path) -> None:
-    """Copy the log into the old database. If that fails because the database is damaged, keep the log beside it.
+    """Copy SQLite's write-ahead log into the old database.
 
-    SQLite would take a log that stays in its place for the log of the new database.
+    If that fails because the database is damaged, keep the log beside it.
+
+    If the log stayed in its place, SQLite would use it as the log of the new database.
     """
     with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

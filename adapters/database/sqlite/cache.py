@@ -1,4 +1,4 @@
-"""The memory of a database's contents: the pending calls, and the ends of chains.
+"""A copy in memory of parts of the database: the pending calls, and the ends of the calls' audit chains.
 
 The service is the only writer, so this memory can follow its writes. It follows only durable writes. The writes of a
 group are first `noted`. When the group is durable, they are `settled` and visible; when the group fails, they are
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
@@ -22,29 +23,30 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: The most calls whose chain's end is kept (600 bytes each), and the most calls whose steps are kept.
+#: The most calls for which the end of the audit chain is kept (600 bytes each), and the most calls whose recorded steps
+#: are kept.
 _ENDS, _DONE = 1_000, 10_000
 #: The characters of a digest that are kept, to save memory. The caller compares the whole digest of the call.
 _MARK = 12
 
 
 class End(Struct, frozen=True):
-    """The end of a chain."""
+    """The end of a call's audit chain."""
 
-    #: The place of the last line.
+    #: The number of the last line in its chain (`seq`).
     seq: int
     #: The hash of the last line.
     hash: str
-    #: The steps of the call that the chain records.
+    #: The steps of the call that its chain records so far (decision, claim, result).
     steps: Steps
 
 
-#: The end of a chain without lines.
+#: The end of an audit chain that has no lines yet.
 BEGINNING = End(0, FIRST, NO_STEPS)
 
 
 class PendingCall(Struct, frozen=True, gc=False):
-    """The facts about a pending call by which calls are searched."""
+    """The facts about a pending call that are kept in memory, so that calls can be found by them."""
 
     #: The first characters of the call's digest.
     mark: str
@@ -55,18 +57,28 @@ class PendingCall(Struct, frozen=True, gc=False):
 
 
 def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> PendingCall:
-    """Return the facts about a pending call. Equal names share one string. Raises TypeError if a name isn't text."""
+    """Return the facts to keep about a pending call. Equal names share one string.
+
+    Raises TypeError if a name isn't text.
+    """
     name = sys.intern
-    return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
+    return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), _shared(routes))
+
+
+@lru_cache(maxsize=1024)
+def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one shared tuple for equal routes, to save memory: most calls have the same routes."""
+    return tuple(map(sys.intern, routes))
 
 
 class Known:
-    """The memory of one store's database."""
+    """The memory of one database: its pending calls, and the ends of audit chains."""
 
     def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
         """Begin with the pending calls in the database, `waiting`, the oldest first."""
         self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
-        #: The steps that this process wrote, by ref. If somebody deletes the end of a chain, they are still known.
+        #: The steps (decision, claim, result) that this process wrote, by the call's ref. They stay known if somebody
+        #: deletes the end of a chain.
         self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
         self._waiting: dict[str, PendingCall] = {}
         self._of: dict[str, int] = {}
@@ -79,11 +91,17 @@ class Known:
     # -- questions ------------------------------------------------------------------------------------------
 
     def end(self, ref: str) -> End | None:
-        """Return the end of a call's chain, with the present group's writes, or None if it isn't known."""
+        """Return the end of a call's chain, including the writes of the present group.
+
+        Return None if it isn't in memory.
+        """
         return self._new_ends.get(ref) or self._ends.get(ref)
 
     def done(self, ref: str) -> frozenset[str]:
-        """Return the steps (decision, claim, result) that this process wrote into a call's chain, if it still knows."""
+        """Return the steps (decision, claim, result) that this process wrote into a call's chain.
+
+        Old calls are forgotten.
+        """
         return self._done.get(ref, NO_STEPS.done)
 
     def waiting(self, limit: int) -> list[str]:
@@ -123,11 +141,11 @@ class Known:
         self._new_ends.update(ends)
 
     def doubted(self, ref: str) -> None:
-        """Forget the end of a chain into which somebody else wrote a line. It is then read from the database again."""
+        """Forget the end of a chain to which another program added a line. It is read from the database next time."""
         self._ends.pop(ref, None)
 
     def settled(self) -> None:
-        """Take over the noted writes, because the group is durable."""
+        """Make the noted writes visible, because their group is durable."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:
@@ -142,7 +160,7 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Forget the noted writes."""
+        """Clear the notes about the present group: it was rolled back, or `settled` has taken them over."""
         self._new_ends.clear()
         self._moved.clear()
 
@@ -164,7 +182,10 @@ class Known:
 
 
 class _Refs:
-    """The refs under each key, in the order in which they came. A key with only one ref needs no dictionary."""
+    """For each key, the refs of its calls in the order in which they were added.
+
+    A single ref is kept without a dictionary.
+    """
 
     def __init__(self) -> None:
         self._under: dict[str, str | dict[str, None]] = {}

@@ -8,11 +8,11 @@ _FIRST_GUESS_S = 100e-6
 #: While commits run on the worker thread, one commit in this many runs on the loop, to measure the disk. A measurement
 #: on the thread would include its wait for the interpreter's lock.
 _PROBE = 32
-#: Seconds: the commit of a group may block the loop for at most this long. A measured way to the thread and back counts
-#: for no more than this.
+#: Seconds: the commit of a group may block the event loop for at most this long. If handing work to the worker thread
+#: and back is measured as slower, this number is used instead.
 GROUP_S = 250e-6
-#: Seconds: a unit alone may block the loop for this long. Only other work on the loop waits for it, and the way through
-#: the thread would take 250 us more.
+#: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
+#: waits for it. Using the worker thread would take 250 us more.
 ALONE_S = 1e-3
 #: The most new calls in a group. A decision waits for the group before its own, and each new call adds about 150 us of
 #: statements to a group, so a group has at most 16. If a commit takes longer than ALONE_S, the limit is 33, because
@@ -28,19 +28,19 @@ class Mean:
         self._most_s = most_s
 
     def took(self, seconds: float) -> None:
-        """Add a measurement."""
+        """Add a measurement to the mean."""
         self.seconds += _SHARE * (min(seconds, self._most_s) - self.seconds)
 
 
 class Pace:
-    """Chooses the loop or the worker thread for each commit, by running means: one commit may be slow by chance.
+    """Chooses the event loop or the worker thread for each commit, by running means: one commit may be slow by chance.
 
     A unit alone is committed on the loop if the commit probably takes less than ALONE_S. A group is committed on the
-    loop if the commit probably takes less time than the way to the worker thread and back.
+    loop if the commit probably takes less time than handing it to the worker thread and back.
     """
 
     def __init__(self) -> None:
-        #: The mean seconds of the way to the worker thread and back, without the commit.
+        #: The mean seconds for handing work to the worker thread and back, without the commit.
         self.way = Mean(GROUP_S)
         self._commits = {alone: Mean(2 * ALONE_S) for alone in (True, False)}
         self._since_probe = 0
@@ -57,5 +57,5 @@ class Pace:
         return NEW_CALLS if self._commits[False].seconds < ALONE_S else NEW_CALLS_SLOW
 
     def took(self, seconds: float, *, alone: bool) -> None:
-        """Add the measured seconds of a commit on the loop."""
+        """Add the seconds that a commit on the loop took. `alone` says that it had only one unit."""
         self._commits[alone].took(seconds)

@@ -85,7 +85,7 @@ class SqliteCredentials(Part):
 
 
 def _credential_of(row: Sequence[Any]) -> Credential | None:
-    """Return the token of a row. For a row that can't be read, log an error and return None."""
+    """Return the bearer token in a row. For a row that can't be read, log an error and return None."""
     try:
         return credential_of_row(row)
     except rows.UNREADABLE:
@@ -94,7 +94,10 @@ def _credential_of(row: Sequence[Any]) -> Credential | None:
 
 
 def credential_of_row(row: Sequence[Any]) -> Credential:
-    """Return the token of a row of `CREDENTIAL`. Raises one of `rows.UNREADABLE` if the row isn't a token."""
+    """Return the bearer token in a row with the columns `CREDENTIAL`.
+
+    Raises one of `rows.UNREADABLE` if the row isn't a token.
+    """
     name, hashed, scope, owner, origins, routes, created_at, created_by, until, mac, revoked_at, used_at = row
     return Credential(
         name=name,

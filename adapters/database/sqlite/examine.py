@@ -35,8 +35,12 @@ class Examined:
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark, with which the end of the record was compared.
+    #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
     marked: bool
+    #: The number of calls that retention archived, and the number of calls whose arguments it erased. Changes by
+    #: anybody else aren't counted.
+    archived: int
+    erased: int
 
 
 def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
@@ -68,21 +72,25 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
+    archived = erased = 0
     for row in survey.stored("calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
-            flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+            found = flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+            flaws += found
+            archived += call.archived and not found
+            erased += call.erased_at is not None and not found
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
     flaws += _kept(survey, keys)
     marked = mark.read() or (0, "")
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)
-    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]))
+    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]), archived, erased)
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return the flaws of the tables whose rows each have a MAC of their own."""
+    """Return the flaws in the tables whose rows each have a MAC, such as events, cards and tokens."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
@@ -102,13 +110,13 @@ class _Kept(NamedTuple):
     """A table whose rows each have a MAC."""
 
     table: str
-    #: The columns to read.
+    #: The columns to read from the table.
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: Returns whether a row's MAC holds.
+    #: A function that returns whether the MAC of a row holds.
     holds: Callable[..., bool]
-    #: Returns the flaw of a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
     flaw: Callable[..., Fact]
 
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from hitl.errors import Unavailable
 
-#: Primary result code (https://www.sqlite.org/rescode.html) -> the reason, and the remedy.
+#: The reason and the remedy for people, by SQLite's primary result code (https://www.sqlite.org/rescode.html).
 _SAID = {
     sqlite3.SQLITE_FULL: "the disk is full. Free some space, then try again",
     sqlite3.SQLITE_READONLY: "it is read-only. Make it and its folder writable, then try again",
@@ -19,7 +19,8 @@ _SAID = {
     sqlite3.SQLITE_NOMEM: "there is no memory left. Free some, then try again",
 }
 
-#: Errors from the values or keys of a single unit. SQLite undoes the statement, and the transaction can go on.
+#: Errors that only the unit with the wrong value or key causes. SQLite undoes its statement, and the transaction can go
+#: on.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 
@@ -30,7 +31,7 @@ def primary_code(error: Exception) -> int:
 
 
 def unavailable(error: sqlite3.Error, what: str) -> Unavailable:
-    """Return the error for people. `what` is the path of the database."""
+    """Return an error for people with the reason and the remedy. `what` is the path of the database."""
     said = _SAID.get(primary_code(error), "SQLite refuses it")
     return Unavailable(f"The database {what} can't be used: {said} ({error}). Nothing was changed.")
 

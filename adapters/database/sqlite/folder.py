@@ -21,11 +21,22 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
+class FolderInUse(Unavailable):
+    """Another service uses the state folder. `pid` is its process id, or 'unknown'."""
+
+    def __init__(self, path: Path, pid: str) -> None:
+        super().__init__(
+            f"Another sayso service (pid {pid}) uses {path}. Stop it first, or name another folder:"
+            " `state` in sayso.toml, --state for the demo."
+        )
+        self.pid = pid
+
+
 class StateFolder:
     """A locked state folder. The kernel holds the lock (flock), and releases it when the process ends.
 
     `id` is the id of the folder. It is the same at every start, and no other living process uses it. `keys` is the path
-    of the key file. `keys_given` says that this is a given file outside of the folder, which the service doesn't make.
+    of the key file. `keys_given` says that the settings name this file; the service then doesn't make it.
     """
 
     def __init__(self, path: Path, lock: int, id_: str, keys: Path | None) -> None:
@@ -39,8 +50,8 @@ class StateFolder:
     def open(cls, path: Path, keys: Path | None = None) -> Self:
         """Make the folder and its parents with mode 0700 if they are missing, close it to others, and lock it.
 
-        Raises Unavailable if it can't be made or written, belongs to another user, can be written by others, or is
-        used by another service.
+        Raises FolderInUse if another service uses it, and Unavailable if it can't be made or written, belongs to
+        another user, or can be written by others.
         """
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -76,15 +87,15 @@ class StateFolder:
         return None
 
     def close(self) -> None:
-        """Let another service use the folder."""
+        """Release the lock, so that another service can use the folder."""
         os.close(self._lock)
 
 
 def close_to_others(path: Path, mode: int) -> None:
     """Give the file or folder this mode.
 
-    Raises Unavailable if it belongs to another user, or if other users could write to it until now. Its contents can't
-    be trusted then, and its mode isn't repaired silently.
+    Raises Unavailable if it belongs to another user, or if other users can write to it: its contents can't be trusted
+    then, so its mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
@@ -112,7 +123,7 @@ def private_file(path: Path) -> Path:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable. Before this, a crash may lose a new or replaced file. Raises OSError."""
+    """Make sure that a crash can't lose the folder's new and replaced files. Raises OSError."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
@@ -131,10 +142,7 @@ def _locked(path: Path) -> tuple[int, str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        raise Unavailable(
-            f"Another sayso service (pid {pid or 'unknown'}) uses {path.parent}. Stop it first, or name another folder:"
-            " `state` in sayso.toml, --state for the demo."
-        ) from error
+        raise FolderInUse(path.parent, pid or "unknown") from error
     id_ = id_ or secrets.token_hex(4)
     os.ftruncate(lock, os.pwrite(lock, f"{os.getpid()} {id_}\n".encode(), 0))
     return lock, id_

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Case(NamedTuple):
-    """A request and its flaws."""
+    """A request with the results of its verification."""
 
     #: The call, or None if there is no readable call with this ref.
     call: Call | None
@@ -74,12 +74,12 @@ def statistics(database: Path, since: datetime | None, until: datetime | None) -
 
 
 def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
-    """Return the calls since a time whose MACs all hold. Raises Unavailable."""
+    """Return the calls since a time whose MACs all hold and whose arguments weren't erased. Raises Unavailable."""
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, None)
         calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked))
-        return [call for call in calls if not seals.broken(keys, call)]
+        return [call for call in calls if call.erased_at is None and not seals.broken(keys, call)]
 
 
 def _readable(stored: Iterable[Sequence[Any]]) -> Iterator[Call]:

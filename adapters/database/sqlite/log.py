@@ -35,14 +35,14 @@ _ZEROS = bytes(1 << 20)
 CUT_BYTES = 64 << 20
 
 
-#: The first releases without the fault on two older branches.
+#: The first releases of SQLite without the fault on two older branches.
 _MENDED = ((3, 44, 6), (3, 50, 7))
-#: From this release on, no release has the fault.
+#: From this release of SQLite on, no release has the fault.
 _MENDED_FROM = (3, 51, 3)
 
 
 def has_reset_fault(version: tuple[int, int, int]) -> bool:
-    """Return whether this release of SQLite has the fault. A distribution may have repaired an older release."""
+    """Return whether this release of SQLite can lose commits, unless a distribution has repaired it."""
     return version < _MENDED_FROM and not any(version[:2] == fix[:2] and version >= fix for fix in _MENDED)
 
 
@@ -54,7 +54,7 @@ class Log:
         self._database = database
         self._file = Path(f"{database}-wal")
         self._trouble = ""
-        #: Units committed since the latest copy.
+        #: The number of units that were committed since the latest copy.
         self.units = 0
 
     def copy(self, *, cut: bool = False) -> None:

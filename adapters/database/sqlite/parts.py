@@ -73,12 +73,15 @@ class SqliteCalls(Part):
         return self._call(sql.CALL_BY_KEY, requester, key)
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, the newest first: those older than the call `before`, or from the newest on."""
+        """Return at most `limit` calls, the newest first. They are older than the call `before`, if it is given."""
         before = _BEHIND_ALL if before is None else before
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
-        return self._waiting(heapq.nlargest(limit, older), limit)[::-1]
+        found = self._waiting(heapq.nlargest(limit, older), limit)
+        # Calls that were made in the same millisecond have their refs in any order, and the cursor of the next page is
+        # a ref.
+        return sorted(found, key=lambda call: call.ref, reverse=True)
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """Return the votes on a call, the oldest first."""
@@ -91,7 +94,7 @@ class SqliteCalls(Part):
         return self._waiting(self._memory.asked_in(origin, limit), limit)
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """Return the pending calls whose cards are in a conversation, the oldest first."""
+        """Return the pending calls that were asked in a conversation or have a card there, the oldest first."""
         refs = self._memory.standing_in(place, limit)
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
@@ -115,7 +118,10 @@ class SqliteCalls(Part):
         return None if due_at is None else moment(due_at)
 
     async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
-        """Return the claimed calls that aren't over and whose claimant's name begins with `owner`, the oldest first."""
+        """Return the claimed calls that aren't over, the oldest first.
+
+        `owner` is the beginning of the claimants' names.
+        """
         return self._calls(sql.CALLS_LEASED, owner, limit)
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
@@ -135,11 +141,11 @@ class SqliteCalls(Part):
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
-        """Return the lines after a place in the whole record, the oldest first, each with its place."""
+        """Return the lines after a position in the whole record, the oldest first, each with its position."""
         return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
 
     async def last_line(self) -> int:
-        """Return the place of the newest line in the whole record, or 0 for an empty record."""
+        """Return the position of the newest line in the whole record, or 0 for an empty record."""
         found = self._read(sql.LAST)
         return int(found[0][0]) if found else 0
 
@@ -153,11 +159,11 @@ class SqliteCalls(Part):
         return call
 
     def _waiting(self, refs: Sequence[str], limit: int) -> Sequence[Call]:
-        """Return those of these calls that are pending, the oldest first."""
+        """Return the pending calls among these refs, the oldest first."""
         return self._calls(sql.CALLS_WAITING, json.dumps(refs), limit) if refs else []
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
-        """Return the calls that can be read. An unreadable row must not hide the others."""
+        """Return the calls that a statement finds. Unreadable rows are left out, so that they don't hide the others."""
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
 
 
@@ -188,7 +194,7 @@ class SqliteOutbox(Part):
         return await self._writer.submit(lease)
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """Drop a row that the platform took, and store the message id of a new card."""
+        """Delete an outbox row after the platform took its message, and store the message id if it is a new card."""
         post = sending.post
 
         def done(connection: sqlite3.Connection, _now: datetime) -> None:
@@ -200,7 +206,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(done)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
-        """Put off a row that couldn't be sent by `retry_s` seconds, or give it up if `retry_s` is None."""
+        """After a failure to send, retry the row in `retry_s` seconds, or give it up for good if `retry_s` is None."""
 
         def failed(connection: sqlite3.Connection, now: datetime) -> None:
             if retry_s is None:
@@ -212,7 +218,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(failed)
 
     async def hasten(self, platform: str) -> None:
-        """End the pauses of all rows that were put off on a platform."""
+        """Make all rows of a platform that wait for a retry due now."""
 
         def free(connection: sqlite3.Connection, now: datetime) -> None:
             connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))
@@ -220,7 +226,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(free)
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """Store the message id of a card that was found on its route. It isn't posted there again."""
+        """Store the message id of a card that turned out to be on its route already, and don't post it there again."""
 
         def stands(connection: sqlite3.Connection, _now: datetime) -> None:
             mac = seals.card(self.keys, ref, route, message)
@@ -238,11 +244,11 @@ class SqliteOutbox(Part):
         return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Return each route that has or shall have the card of a call, with the card's message id or None."""
+        """Return the routes on which a call's card is or will be. The value is the card's message id, or None."""
         return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
-        """Return the message of a card if its MAC holds, else None."""
+        """Return the message id of a card if its MAC holds, else None."""
         stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
         return message if stands else None
 
@@ -283,12 +289,12 @@ class SqliteConversations(Part):
     """Implements `hitl.ports.Conversations`."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return the latest place of each conversation that its platform moved."""
+        """Return the new place of each conversation that its platform moved, by its old place."""
         moves = self._read(sql.MOVES)
         return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
     async def move(self, old: str, new: str) -> None:
-        """Store the new place of a conversation, and queue the cards of its pending calls again."""
+        """Store the new place of a conversation, and queue the cards of its pending calls for posting there."""
 
         def moved(connection: sqlite3.Connection, now: datetime) -> None:
             if connection.execute(sql.KEEP_MOVE, (old, new, seals.move(self.keys, old, new))).rowcount:
@@ -298,7 +304,7 @@ class SqliteConversations(Part):
         await self._writer.submit(moved)
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, for each conversation, our latest message there and the ref that the message is about.
+        """Return the service's latest message in each private conversation, and the ref of the call that it is about.
 
         Conversations whose latest message isn't known are missing.
         """
@@ -309,7 +315,7 @@ class SqliteConversations(Part):
         }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
-        """Store our latest message in a conversation, or forget it if `message` is None."""
+        """Store the service's latest message in a conversation. If `message` is None, delete the stored message."""
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             if message is None:
@@ -320,7 +326,7 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bind(self, bound: Bound) -> None:
-        """Bind a message of ours to the call that it is about. The first binding of a message stays."""
+        """Store which call a message of the service is about. A message that has a call already keeps it."""
 
         def keep(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.KEEP_MESSAGE, (bound.message, bound.ref, bound.asks, bound.mac))
@@ -328,13 +334,13 @@ class SqliteConversations(Part):
         await self._writer.submit(keep)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours, or None."""
+        """Return the call and the other facts stored for a message of the service, or None."""
         found = self._read(sql.MESSAGE, message)
         return Bound(*found[0]) if found else None
 
 
 def _decoded(row: Sequence[Any]) -> Call | None:
-    """Return the call of a row. For a row that can't be read, log an error and return None."""
+    """Return the call in a row. For a row that can't be read, log an error and return None."""
     try:
         return rows.call_of(row)
     except rows.UNREADABLE:
@@ -343,14 +349,20 @@ def _decoded(row: Sequence[Any]) -> Call | None:
 
 
 def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
-    """Return `holds`: whether the row's MAC holds. If it doesn't, log an error. The row then counts as missing."""
+    """Return `holds`, which says whether the MAC of a row holds.
+
+    If it doesn't, log an error; the caller ignores the row.
+    """
     if not holds:
         _log.error("store.tampered", {"what": what, "ref": ref})
     return holds
 
 
 def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: datetime) -> None:
-    """Drop the row, and store the error with the card. If the row is gone, a later owner of the lease has sent it."""
+    """Delete the outbox row, and store the error with the card.
+
+    Does nothing if the row is gone: another sender sent it.
+    """
     post = sending.post
     if connection.execute(sql.DROP_SENDING, (sending.id,)).rowcount == 0:
         return

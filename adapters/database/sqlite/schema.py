@@ -1,9 +1,13 @@
-"""Checks the schema of a database, and migrates an older schema. Imports little, unless it must migrate."""
+"""Makes the schema of a new database, checks the schema of another, and migrates an older one.
+
+This module imports little. Only a migration imports alembic and SQLModel.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from adapters.database.sqlite.failures import unavailable
 from hitl.errors import Unavailable
@@ -12,7 +16,9 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 #: The revisions of the migrations, oldest first. This code reads and writes the last revision.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+#: The schema of the last revision, as SQL. `python -m adapters.database.definitions` writes it from the migrations.
+NEW_SCHEMA: Final = Path(__file__).with_name("schema.sql")
 
 
 def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
@@ -22,6 +28,9 @@ def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None
     """
     found = revision(connection, database)
     if found == REVISIONS[-1]:
+        return
+    if found is None and _is_empty(connection):
+        _create(connection, database)
         return
     if found is not None and found not in REVISIONS:
         raise Unavailable(
@@ -42,3 +51,17 @@ def revision(connection: sqlite3.Connection, database: str) -> str | None:
     except sqlite3.Error as error:
         raise unavailable(error, database) from error
     return row[0] if row else None
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("select 1 from sqlite_master limit 1").fetchone() is None
+
+
+def _create(connection: sqlite3.Connection, database: str) -> None:
+    """Create all tables of the last revision in one transaction. Raises Unavailable; the database stays empty then."""
+    try:
+        connection.executescript(NEW_SCHEMA.read_text("utf-8"))
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.rollback()
+        raise unavailable(error, database) from error

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 #: Seconds from a line in `_GRANTS` to the writing of the mark. So the mark is on disk within a second, even if writing
 #: is slow.
 _MARK_EVERY_S = 0.5
-#: The events that let a call run, and the event that says that the open calls of an older copy were ended.
+#: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
@@ -50,7 +50,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         super().__init__(writer, reader, clock, keys, known)
-        #: Functions that get every change of this process when the change is durable. They may not block or raise.
+        #: Functions that are called with every change that this process makes, after it is durable. They may not block
+        #: or raise.
         self.committed: list[Callable[[Change], None]] = []
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
@@ -116,14 +117,15 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
     async def keep_mark(self, path: Path) -> bool:
         """Write a mark to this path from now on. Return whether the database is as new as the mark in the file.
 
-        If it is older, it was restored from an older copy. The caller must then let no call run that was open in it.
+        If it is older, it was restored from an older copy. The caller must then let none of its open calls run.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
         marked, self._mark = mark.read(), mark
         current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
         if current and lines:
-            # Write the mark again, with the key that signs now: the key of its present MAC may be removed.
+            # Write the mark again with the key that signs now. The key of the old MAC may be removed from the keyring
+            # later.
             self._moves_on()
         return current
 
@@ -163,7 +165,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:
-        """Store ids of master keys."""
+        """Store the ids of master keys that may make MACs in the database."""
         kept = sorted(ids)
 
         def keep(connection: sqlite3.Connection, now: datetime) -> None:
@@ -177,7 +179,10 @@ def _lets_run(entry: Entry) -> bool:
 
 
 def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
-    """Return a clock that never goes below the newest recorded time. Log a warning if the real clock is behind it."""
+    """Return a clock that never goes below the newest recorded time.
+
+    Log a warning if the real clock is behind that time.
+    """
     try:
         newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
     except sqlite3.Error as error:
@@ -201,11 +206,11 @@ def _known(connection: sqlite3.Connection, database: str) -> Known:
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:
-    """End the leases and pauses of all edits, so that no card waits for a process that has ended.
+    """End the leases and the retry pauses of all queued edits, so that no card waits for a process that has ended.
 
-    Only this process uses the folder, so the owners of the leases have ended. An edit may be sent twice. A new card
-    may not, so it keeps its lease. During that time, a press on the card shows that it was posted, and it isn't posted
-    again.
+    Only this process uses the folder, so the owners of the leases have ended. An edit may be sent twice without harm.
+    The posting of a new card may not, so it keeps its lease. If somebody presses a button of that card before the lease
+    ends, this proves that the card was posted, and it isn't posted again.
     """
     try:
         connection.execute(sql.FREE_EDITS)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """Answers questions about one state of a database. Every method raises Unavailable for a damaged database."""
+    """Reads facts from one state of a database. Every method raises Unavailable if the database is damaged."""
 
     def __init__(self, session: Session, schema: str | None) -> None:
         self.session = session
@@ -47,7 +47,7 @@ class Survey:
         return None if at is None else moment(at)
 
     def most_overdue(self) -> datetime | None:
-        """Return the earliest time at which a call is or was due, or None if no call will be due."""
+        """Return the earliest `due_at` of all calls, which may have passed already. Return None if no call has one."""
         at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
         return None if at is None else moment(at)
 

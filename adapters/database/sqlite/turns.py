@@ -59,7 +59,7 @@ class SqliteTurns(Part):
 
 
 def turn_of(*row: Any) -> KeptTurn:
-    """Return the turn of a row. A row that can't be read becomes a turn whose MAC doesn't hold."""
+    """Return the agent's turn in a row. If the row can't be read, the MAC of the returned turn doesn't hold."""
     name, place, identity, requester, message, text, said, state, done, mac = row
     with contextlib.suppress(msgspec.MsgspecError, TypeError):
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])

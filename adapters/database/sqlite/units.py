@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 #: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
-#: A call's ref -> the end of its chain.
+#: The words that set SQLite's setting `secure_delete`. The position of a word is the number that SQLite returns for it.
+_SECURE_DELETE = ("OFF", "ON", "FAST")
+#: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
@@ -63,8 +65,25 @@ def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now
         return connection.execute(sql.HOLDS[expect.overdue], condition).fetchone() is not None
     if call.ref != expect.ref:
         raise ValueError(f"a swap of {expect.ref} can't write {call.ref}")
-    values = rows.mutable_values(call) + condition
-    return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
+    if call.erased_at is not None:
+        return _erase(connection, expect, call)
+    return _update(connection, expect, call, condition)
+
+
+def _update(connection: sqlite3.Connection, expect: Expect, call: Call, condition: tuple[object, ...]) -> bool:
+    return connection.execute(sql.SWAP_CALL[expect.overdue], rows.mutable_values(call) + condition).rowcount == 1
+
+
+def _erase(connection: sqlite3.Connection, expect: Expect, call: Call) -> bool:
+    """Write an erased call. SQLite overwrites the old bytes with zeros, so that the file no longer holds them."""
+    this = (expect.ref, expect.version)
+    before = connection.execute("PRAGMA secure_delete").fetchone()[0]
+    connection.execute("PRAGMA secure_delete=ON")
+    try:
+        erased = connection.execute(sql.ERASE_CALL, (*rows.erased_values(call), *this)).rowcount == 1
+        return erased and _update(connection, expect, call, this)
+    finally:
+        connection.execute(f"PRAGMA secure_delete={_SECURE_DELETE[before]}")
 
 
 def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequence[Entry]) -> End:

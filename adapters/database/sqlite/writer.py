@@ -55,7 +55,7 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: The most units in a group. A larger group would block the loop for more than 2 ms.
+#: The most units in a group. Writing a larger group would block the event loop for more than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0
@@ -156,11 +156,11 @@ class Writer:
 
     @property
     def lends(self) -> sqlite3.Connection | None:
-        """The writer's connection, for an immediate read on the loop's thread, or None.
+        """The writer's connection, for an immediate read on the event loop's thread, or None.
 
-        Outside of a transaction, this connection shows only data that is on disk. None while the worker thread uses
-        the connection, and after a failure that couldn't be rolled back. Such a read is faster: the connection's page
-        cache follows its own commits, while another connection must read changed pages from the log after each commit.
+        Outside of a transaction, this connection shows only data that is on disk. None while the worker thread uses the
+        connection, and after a failure that couldn't be rolled back. Such a read is faster: the connection's page cache
+        follows its own commits, while another connection must read changed pages from the log after each commit.
         """
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
@@ -208,7 +208,7 @@ class Writer:
         self._settle(group, failure)
 
     def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Run `work` on the worker thread, and then call `then` with its value on the loop's thread.
+        """Run `work` on the worker thread, then call `then` with its value on the event loop's thread.
 
         Nothing else may use the connection in the meantime.
         """
@@ -227,7 +227,7 @@ class Writer:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _waits_for(self, error: Exception) -> bool:
-        """If another program locks the database, schedule the turn again. Return whether it was scheduled."""
+        """Return True if another program locks the database. The group is then tried again later."""
         now = self._loop.time()
         since = self._locked_since = self._locked_since or now
         if not is_locked(error) or now - since > self._lock_wait_s:
@@ -237,7 +237,10 @@ class Writer:
         return True
 
     def _take(self, most: int, new_calls: int) -> list[_Unit]:
-        """Take the next group from the queues. New calls go last, so that decisions never wait for many new calls."""
+        """Remove the next group of units from the queues.
+
+        New calls go last, so that decisions never wait for many new calls.
+        """
         taken = self._queue[:most] + self._new[:new_calls]
         del self._queue[:most], self._new[:new_calls]
         return [unit for unit in taken if not unit.answer.done()]

@@ -29,7 +29,10 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
 
 
 def _written(program: bytes) -> int:
-    """Write the filter to a file in memory, and return the descriptor from which bubblewrap reads it."""
+    """Write the filter of system calls to a file in memory.
+
+    Return its descriptor, from which bubblewrap reads the filter.
+    """
     descriptor = os.memfd_create("filter", 0)
     os.write(descriptor, program)
     os.lseek(descriptor, 0, os.SEEK_SET)

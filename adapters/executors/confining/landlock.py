@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from adapters.executors.confining.plan import Plan
 
-# linux/landlock.h; the numbers of the system calls are the same on every architecture.
+# The numbers of Landlock's system calls (linux/landlock.h). They are the same on every architecture.
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _READS = 1 << 0 | 1 << 2 | 1 << 3

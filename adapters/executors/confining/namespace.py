@@ -21,9 +21,10 @@ from adapters.executors.confining import seccomp, system
 if TYPE_CHECKING:
     from adapters.executors.confining.plan import Plan
 
-# linux/sched.h: mounts, control groups, host name, IPC, users, processes, network
+# Flags of unshare(2) for new namespaces (linux/sched.h): mounts, control groups, host name, IPC, users, processes,
+# network.
 _NEW = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-# linux/mount.h
+# Flags of mounts, from linux/mount.h.
 _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE, _DETACH = 2, 4, 8, 4096, 16384, 1 << 18, 2
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV, _RECURSIVE = 0x1, 0x2, 0x4, 0x8000
 _AT_FDCWD = -100
@@ -31,7 +32,7 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
-# linux/if.h, linux/sockios.h
+# Requests and a flag for network interfaces, from linux/if.h and linux/sockios.h.
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 #: A folder that every host has. The new root is mounted there, and only this mount namespace sees it.
 _BUILD = "/tmp"  # noqa: S108 - the mount covers the folder before it is used

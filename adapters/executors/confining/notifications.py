@@ -25,16 +25,17 @@ from adapters.executors.confining import seccomp, system
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# linux/seccomp.h: _IOWR('!', 0, struct seccomp_notif), _IOWR('!', 1, struct seccomp_notif_resp), _IOW('!', 2, __u64)
+# Requests of ioctl for seccomp notifications (linux/seccomp.h): receive, send an answer, and check that the caller
+# still exists.
 _RECEIVE, _SEND, _VALID = 0xC0502100, 0xC0182101, 0x40082102
 _NOTIFICATION, _RESPONSE = struct.Struct("QIIiIQ6Q"), struct.Struct("QqiI")
-# fcntl.h, linux/openat2.h, linux/stat.h
+# Constants from fcntl.h, linux/openat2.h and linux/stat.h.
 _AT_FDCWD, _NO_FOLLOW, _OPENAT2 = 0xFFFFFF9C, 0x100, 437
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
 _LONGEST_PATH, _PAGE, _MOST_BYTES = 4096, 4096, 65_536
 _UNCHANGED = 0xFFFFFFFF
-#: The mode's bits without set-user-ID and set-group-ID. The filter refuses those two before a call comes here.
+#: The mode bits that the keeper may set. The filter refuses set-user-ID and set-group-ID before a call comes here.
 _MODES = 0o1777
 _OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")
 
@@ -64,7 +65,7 @@ class Notification(NamedTuple):
         return os.fsdecode(read.split(b"\0")[0])
 
     def named(self, folder: int | None, path: str) -> str:
-        """Return the absolute path that a path and a folder's descriptor mean for the caller."""
+        """Return the absolute path that the caller means by a path, which may be relative to a folder's descriptor."""
         if own := _OWN_DESCRIPTOR.fullmatch(path):
             return os.readlink(f"/proc/{self.pid}/fd/{own.group(1)}")
         if path.startswith("/"):
@@ -84,7 +85,7 @@ class Answers:
         self._named = {**found.by_path, found.utimensat: "utimensat"}
 
     def one(self) -> None:
-        """Answer the next call. Does nothing if the caller has ended."""
+        """Answer the next system call. Does nothing if its caller has ended."""
         request = bytearray(_NOTIFICATION.size)
         try:
             fcntl.ioctl(self._listener, _RECEIVE, request)
@@ -98,7 +99,7 @@ class Answers:
             return
 
     def _answered(self, ident: int, asked: Notification, name: str) -> int:
-        """Make the change. Return 0, or the number of the error."""
+        """Make the change that the system call asks for. Return 0, or the number of the error."""
         try:
             folder, path, follow = _aims(name, asked.args)
             wanted = _CHANGES[name](asked)
@@ -130,7 +131,7 @@ class Answers:
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
-    """Return a call's target: the folder's descriptor or None, the path's address, and whether to follow a link."""
+    """Return a call's target: the folder's descriptor or None, the path's address, and whether a link is followed."""
     at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
     flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
     follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)
@@ -143,7 +144,7 @@ def _mode(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _owner(asked: Notification, at: int) -> Callable[[str], None]:
-    """Return a change of a file's group, to a group that the user is in.
+    """Return a function that changes a file's group, to a group that the user is in.
 
     An owner may make no other change. The check is needed because a keeper that runs as root could make any change.
     """
@@ -160,9 +161,9 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """Return a change of a file's two times, or of both to the present time if there is no pointer to times.
+    """Return a function that sets a file's two times. Both become the present time if the call has no pointer to times.
 
-    The shape has four numbers for seconds and a fraction each, or two numbers for seconds only.
+    `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
     """
     if not asked.args[at]:
         return os.utime
@@ -179,7 +180,7 @@ def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[s
 
 
 def _time(seconds: int, part: int, factor: int, old: int) -> int:
-    """Return one time in nanoseconds. Only utimensat's fractions (factor 1) can mean "now" or "unchanged"."""
+    """Return one time in nanoseconds. In utimensat (factor 1), a fraction may also mean "now" or "unchanged"."""
     if factor == 1 and part in {_NOW, _OMIT}:
         return time.time_ns() if part == _NOW else old
     return seconds * 10**9 + part * factor
@@ -199,7 +200,7 @@ def _no_attribute(asked: Notification) -> Callable[[str], None]:
 
 
 def _of_user(name: str) -> None:
-    """Refuse attributes outside of `user.`: the kernel derives rights from some of them (`security.capability`)."""
+    """Refuse extended attributes outside of `user.`: the kernel derives rights from some others (`security.*`)."""
     if not name.startswith("user."):
         raise OSError(errno.ENOTSUP, "only user attributes")
 

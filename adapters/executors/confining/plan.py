@@ -1,4 +1,7 @@
-"""The service's orders to the keeper for one command, as one JSON argument, and the protocol for a confinement."""
+"""The orders that the service gives the keeper for one command, and the interface of a confinement.
+
+The orders are passed as one JSON argument.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class Bounds(NamedTuple):
 
     #: Bytes of memory: the limit for all processes together, and for the allocations of each (RLIMIT_DATA).
     memory: int = 4 << 30
-    #: The number of processes and threads.
+    #: The most processes and threads that may exist at the same time.
     processes: int = 512
     #: Bytes of one file (RLIMIT_FSIZE), and of the command's own `/tmp` if the confinement gives it one.
     file: int = 1 << 30
@@ -28,7 +31,7 @@ class Plan(NamedTuple):
 
     #: The service's process id. If this isn't the keeper's parent, the service is dead and no command is started.
     parent: int
-    #: Seconds between SIGTERM and SIGKILL.
+    #: Seconds from SIGTERM to SIGKILL when the keeper ends the command.
     grace_s: float
     #: The kind of confinement: a module of this package, or `none`.
     way: str
@@ -37,11 +40,11 @@ class Plan(NamedTuple):
     bounds: Bounds
     #: Paths that the command may read and run.
     reads: tuple[str, ...] = ()
-    #: Further folders and devices that the command may change, if the confinement doesn't make its own.
+    #: Further folders and devices that the command may change, for a confinement that doesn't make its own.
     writes: tuple[str, ...] = ()
     #: The program that makes the confinement, and the newer options that it has. Empty if the keeper makes it.
     program: tuple[str, ...] = ()
-    #: The ids of the user and the group that the command runs as, or None for the service's own.
+    #: The ids of the user and the group that the command runs as, or None to run as the service's user.
     user: tuple[int, int] | None = None
     #: A folder made for this command, or ''. The service removes it. After a signal to stop, the keeper removes it.
     scratch: str = ""
@@ -51,12 +54,12 @@ class Plan(NamedTuple):
     report: int | None = None
 
     def dumped(self) -> str:
-        """Return the plan as JSON."""
+        """Return the plan as JSON, which `loaded` reads."""
         return json.dumps({**self._asdict(), "bounds": self.bounds._asdict()})
 
     @classmethod
     def loaded(cls, text: str) -> Self:
-        """Return the plan that `dumped` wrote. Raises TypeError or ValueError for another text."""
+        """Return the plan from the JSON that `dumped` returned. Raises TypeError or ValueError for another text."""
         values = json.loads(text)
         user = values.pop("user")
         lists = {name: tuple(values.pop(name)) for name in ("reads", "writes", "program", "frozen")}
@@ -64,7 +67,7 @@ class Plan(NamedTuple):
 
 
 class Way(Protocol):
-    """One kind of confinement. A module of this package implements it with this function."""
+    """The interface of one kind of confinement. Each kind is a module of this package with the function `enter`."""
 
     def enter(self, plan: Plan, command: list[str], channel: socket.socket | None) -> list[str]:
         """Confine this process, and return the command that it then executes. Raises OSError if that fails.

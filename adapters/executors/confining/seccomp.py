@@ -19,9 +19,10 @@ _SET_MODE_FILTER, NEW_LISTENER = 1, 1 << 3
 # Offsets in `struct seccomp_data`, and BPF operations: linux/seccomp.h, linux/bpf_common.h.
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-#: The first number of the x32 calls of x86-64. They do the same as other calls, so a filter by number would miss them.
+#: The first number of x86-64's x32 system calls. They have other numbers than the calls that they repeat, so a filter
+#: must refuse them.
 _X32 = 0x40000000
-#: O_CREAT, and the bit of O_TMPFILE that isn't O_DIRECTORY.
+#: The flags of open(2) that make a file: O_CREAT, and O_TMPFILE without its O_DIRECTORY bit.
 _MAKES = 0o20000100
 #: CLONE_NEWUSER. In its own user namespace a command has capabilities, and can attack more of the kernel.
 _NEW_USERS = 0x10000000
@@ -34,14 +35,15 @@ class Numbers(NamedTuple):
 
     architecture: int
     seccomp: int
-    #: For each call that sets a mode: the position of the mode among its arguments, and the position of the flags if
-    #: the mode counts only for a new file, else None.
+    #: For each call that sets a mode, two positions among its arguments: of the mode, and of the flags. The second is
+    #: None if the mode counts always, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
-    #: Calls that the filter reports as not implemented: memory that no bound counts, I/O that bypasses filters, and
-    #: calls whose arguments a filter can't read. Programs do without them, as on an older kernel.
+    #: Calls that the filter reports as not implemented: calls that use memory without counting against a bound, I/O
+    #: that bypasses filters, and calls whose arguments a filter can't read. Programs manage without them, as on an
+    #: older kernel.
     absent: tuple[int, ...]
     clone: int
-    #: The calls that make or enter namespaces.
+    #: Calls that make or enter namespaces.
     namespaces: tuple[int, ...]
     #: Calls that read or control other processes, and calls for kernel keys.
     others: tuple[int, ...]
@@ -52,7 +54,7 @@ class Numbers(NamedTuple):
     utimensat: int
 
 
-# arch/x86/entry/syscalls/syscall_64.tbl
+# The numbers are from arch/x86/entry/syscalls/syscall_64.tbl.
 _X86_64 = Numbers(
     architecture=0xC000003E,
     seccomp=317,
@@ -90,7 +92,7 @@ _X86_64 = Numbers(
     },
     utimensat=280,
 )
-# include/uapi/asm-generic/unistd.h
+# The numbers are from include/uapi/asm-generic/unistd.h.
 _AARCH64 = Numbers(
     architecture=0xC00000B7,
     seccomp=277,
@@ -116,7 +118,7 @@ _KNOWN = {"x86_64": _X86_64, "aarch64": _AARCH64}
 
 
 def numbers() -> Numbers:
-    """Return the numbers for this machine. Raises OSError for an unknown architecture."""
+    """Return the system call numbers for this machine. Raises OSError for an unknown architecture."""
     machine = os.uname().machine
     if machine not in _KNOWN:
         raise OSError(errno.ENOSYS, f"no filter of system calls is known for {machine}")
@@ -135,7 +137,7 @@ def inside() -> bytes:
 def alone(*, answered: bool) -> bytes:
     """Return the filter for a command that only Landlock confines. It also refuses sockets and other processes.
 
-    With `answered`, the command can change a file by its path only through the keeper.
+    If `answered` is true, the keeper answers calls that change a file by its path.
     """
     found = numbers()
     by_path = [_if(number, [_returned(_NOTIFY)]) for number in found.by_path]
@@ -150,7 +152,7 @@ def alone(*, answered: bool) -> bytes:
 
 
 def load(program: bytes, flags: int = 0) -> int:
-    """Put this process under a filter, which can't be undone. Return the listener's descriptor if the flags ask."""
+    """Put this process under a filter for good. If the flags ask for a listener, return its descriptor."""
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("H6xQ", len(program) // 8, ctypes.addressof(kept))
     return system.call(numbers().seccomp, _SET_MODE_FILTER, flags, header)
@@ -195,7 +197,10 @@ def _if(number: int, then: _Code) -> _Code:
 
 
 def _if_set(argument: int, then: _Code) -> _Code:
-    """Run `then` if a pointer isn't NULL, by a test of both halves. Afterwards, load the call's number again."""
+    """Return filter code that runs `then` if a 64-bit pointer argument isn't NULL (BPF compares 32 bits at a time).
+
+    It ends by loading the system call's number again.
+    """
     low, high = _loaded(argument), (_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4)
     again = (_LOAD, 0, 0, _NUMBER)
     return [low, (_EQUAL, 0, 2, 0), high, (_EQUAL, len(then), 0, 0), *then, again]

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from adapters.executors.confining.plan import Way
 
 NEVER_STARTED = 125
-#: The kinds of confinement, each a module. `none` has no module.
+#: The kinds of confinement that have a module. `none` has no module.
 WAYS = ("bubblewrap", "namespace", "landlock")
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 #: Seconds between two checks of the command's use of resources.
 _LOOK_S = 0.2
-#: The names of processes that hold the confinement. After SIGTERM they would kill the command at once.
+#: The names of helper processes that hold the confinement. SIGTERM would make them kill the command at once.
 _AROUND = frozenset({"bwrap", system.AROUND})
 
 
@@ -100,6 +100,7 @@ class _Keeping:
         self.alone = False
         self.stopped = False
         self.kill_at: float | None = None
+        self._look_at = 0.0
         self._signals = system.signals(_AWAITED)
         self._ready = select.poll()
         self._ready.register(self._signals, select.POLLIN)
@@ -144,7 +145,7 @@ class _Keeping:
             _signal_all(signal.SIGTERM)
 
     def _patience(self) -> float:
-        """Return the seconds to wait. While killing, the wait is short: a process may have forked just before."""
+        """Return the seconds to wait. The wait is short during killing, because a process may just have forked."""
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
@@ -154,9 +155,14 @@ class _Keeping:
         return time.monotonic() >= self.kill_at
 
     def _bound(self) -> None:
-        """If the command exceeds a bound, begin to kill it, and report the bound's name to the service."""
-        if self.kill_at is None and not self.alone and (exceeded := _exceeded(self.plan.bounds)):
-            self.kill_at = time.monotonic()
+        """If the command exceeds a bound, start to kill its processes, and report the bound's name to the service."""
+        now = time.monotonic()
+        if self.kill_at is not None or self.alone or now < self._look_at:
+            return
+        # The bounds aren't checked after each answered system call, because a check reads all of /proc.
+        self._look_at = now + _LOOK_S
+        if exceeded := _exceeded(self.plan.bounds):
+            self.kill_at = now
             if self.plan.report is not None:
                 os.write(self.plan.report, exceeded.encode())
 
@@ -218,8 +224,10 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
         way = _way(plan)
         if plan.user is not None:
             _change_user(*plan.user)
-        system.prctl(system.PDEATHSIG, signal.SIGKILL)  # again, because a change of the user clears it
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, but programs expect the default.
+        # This must be set again, because a change of the user clears it.
+        system.prctl(system.PDEATHSIG, signal.SIGKILL)
+        # Python ignores these signals, but programs expect the default.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         if way is not None:
             command = way.enter(plan, command, channel)
@@ -232,7 +240,10 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
 
 
 def _way(plan: Plan) -> Way | None:
-    """Load the module of the confinement, or return None. This comes first: the new user may be unable to read it."""
+    """Import the module of the confinement, or return None for `none`.
+
+    This happens before the user changes, because the new user may be unable to read the module.
+    """
     if plan.way not in WAYS:
         return None
     way: Way = importlib.import_module(f"adapters.executors.confining.{plan.way}")

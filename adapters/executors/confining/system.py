@@ -8,7 +8,7 @@ import os
 import signal
 import struct
 
-# linux/prctl.h
+# The options of prctl(2), from linux/prctl.h.
 PDEATHSIG, DUMPABLE, CAPBSET_DROP, SUBREAPER, NO_NEW_PRIVS, CAP_AMBIENT = 1, 4, 24, 36, 38, 47
 _CLEAR_ALL, _SET_NAME = 4, 15
 #: The name of the helper processes of a confinement, which wait for the command to end.
@@ -74,7 +74,7 @@ def no_privileges() -> None:
 
 
 def checked(returned: int) -> int:
-    """Return what a system call returned. Raises OSError if it failed."""
+    """Return the value that a system call returned. Raises OSError if the call failed."""
     if returned < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

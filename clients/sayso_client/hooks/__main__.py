@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-#: The hosts, and the module of each.
+#: The module for each host (coding agent).
 HOSTS = {
     "claude-code": "claude_code",
     "codex": "codex",
@@ -49,14 +49,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _reason(answer: object) -> str:
-    """Return the longest text of an answer. In a denial this is the reason."""
+    """Return the longest text in an answer. In a denial, this is the reason."""
     if isinstance(answer, dict):
         return max((_reason(value) for value in answer.values()), key=len, default="")
     return answer if isinstance(answer, str) else ""
 
 
 def guarded() -> None:
-    """Run `main`, and end with a block if it raises. It exits at once, so that nothing changes the exit status."""
+    """Run `main`. If it raises, end with the status that blocks the tool.
+
+    Exit at once, so that nothing changes the status.
+    """
     try:
         status = main(sys.argv[1:])
         sys.stderr.flush()

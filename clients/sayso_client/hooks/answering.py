@@ -1,4 +1,4 @@
-"""Answers a host's question about one call: the decision of people or the policy, and a denial in every other case."""
+"""Answers a coding agent's question about one call: with the decision of people or the policy, else with a denial."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 #: The largest event that is read, in bytes. A host was seen to pass on 200,000 characters.
 _LONGEST_EVENT = 16 << 20
-#: One request waits for this many seconds.
+#: Seconds that one request to the service waits for people.
 _WAIT_S = 30
-#: The seconds that are kept, when the wait ends, to withdraw the call and to answer.
+#: The seconds that are reserved at the end of the wait for withdrawing the call and answering.
 _MARGIN_S = 5
 #: The shortest and the longest time to wait that the service accepts, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
-#: A card shows this many characters of a session, to distinguish it from others.
+#: The number of characters of a session's id on the card, which distinguish the session from others.
 _SHORT_SESSION = 8
 
 
 class Hook:
     """Answers one event of a host.
 
-    `connect` opens a connection to the service. `patience_s` is how long the answer may take; it must be shorter than
+    `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. It must end before
     the host's own deadline. With `defers`, a call that is still pending then is deferred and not withdrawn, if the host
     can do that.
     """
@@ -80,7 +80,8 @@ class Hook:
                 call = client.call("withdraw", target=call["ref"])["call"]
             if call["status"] not in {"allowed", "approved"}:
                 return self._denied(event, call["message"])
-            # The host runs the tool and reports nothing. So the service releases the call, once.
+            # The host runs the tool and reports nothing. So the service releases the call to the host, which it does
+            # only once.
             released = client.call("release", ref=call["ref"])["call"]
         if released["status"] != "released":
             return self._denied(event, released["message"])
@@ -121,7 +122,7 @@ def _event(raw: bytes) -> Mapping[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that has a name twice, because readers differ in which value they take."""
+    """Raise an error for an object that has a name twice, because readers differ in which value they take."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise NotUnderstoodError("a name twice")

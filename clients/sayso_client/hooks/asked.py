@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-#: All keys under which hosts name a tool. An event with two of them would be ambiguous.
+#: All keys under which hosts name a tool. An event with two of these keys is refused as ambiguous.
 _NAMES = ("tool_name", "toolName", "toolCall", "tool")
 
 
 class NotUnderstoodError(Exception):
-    """This host doesn't send such an event, so it isn't known what would run."""
+    """This host isn't known to send such an event, so it isn't clear which call would run."""
 
 
 class Asked:
@@ -43,7 +43,7 @@ class Asked:
 
 
 def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text of the event. Raises NotUnderstoodError if it is missing and there is no default."""
+    """Return the text under a key of the event. Raises NotUnderstoodError if it is missing and there is no default."""
     found = event.get(name, default)
     if not isinstance(found, str) or (default is None and not found):
         raise NotUnderstoodError(name)
@@ -51,7 +51,7 @@ def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str
 
 
 def arguments(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the arguments of the tool. Raises NotUnderstoodError if they aren't an object."""
+    """Return the tool's arguments from the event. Raises NotUnderstoodError if they aren't an object."""
     found = event.get(name)
     if not isinstance(found, dict):
         raise NotUnderstoodError(name)

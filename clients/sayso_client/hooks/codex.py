@@ -17,7 +17,7 @@ NAME = "codex"
 PROGRAM, TRIED = "codex", (0, 171, 0)
 FILE = ".codex/config.toml"
 MANAGED = None
-#: Codex silently skips a hook that its user hasn't trusted.
+#: The key of the sentence that tells the user to trust the hook: Codex silently skips a hook that isn't trusted.
 THEN = "hook.then.codex"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
 _BEFORE = "PreToolUse"

@@ -43,7 +43,8 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {"permissionDecision": "deny", "permissionDecisionReason": why}
 
 
-#: The policy's allow gets the same answer as a person's, because otherwise the second hook would deny the call.
+#: If the policy allows a call, the answer is the same as after a person's approval. Otherwise the second hook would
+#: deny it.
 unjudged = allowed
 
 

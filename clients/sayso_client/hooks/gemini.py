@@ -48,7 +48,7 @@ def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our hook, whose limit is in milliseconds.
+    """Return the settings with our hook. Its time limit is in milliseconds.
 
     A project could switch a hook off by its name, so ours gets a name that nobody can guess.
     """

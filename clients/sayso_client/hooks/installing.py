@@ -24,23 +24,23 @@ from sayso_client.errors import ClientError
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.wording import say
 
-#: The text that marks our commands: every installed command contains it, and nothing else does.
+#: The text by which our commands are recognised. Every installed command contains it, and no other text does.
 MARK = "sayso_client.hooks"
-#: Seconds between the hook's own answer and its stop by `timeout`, and between that and the host's deadline.
+#: Seconds from the hook's own deadline to its stop by `timeout`, and from that stop to the host's deadline.
 _MARGIN_S = 5
 DEFAULT_WAIT_S, _SHORTEST_WAIT_S = 600, 30
 
 
 class Host(Protocol):
-    """The parts of a host's file, besides the translation of its events."""
+    """The interface of a host's module for the installation (the module also translates the host's events)."""
 
-    #: The program, and the lowest version that was tried.
+    #: The name of the host's program, and its lowest version with which the hook was tried.
     PROGRAM: str
     TRIED: tuple[int, ...]
     #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
     FILE: str
     MANAGED: str | None
-    #: The key of a sentence about what the user must still do, or None.
+    #: The catalogue key of a sentence about a step that the user must still do, or None.
     THEN: str | None
 
     def put(self, text: str, command: str, wait_s: int) -> str:
@@ -51,7 +51,7 @@ class Host(Protocol):
 
 
 class Pluggable(Host, Protocol):
-    """A host that has plugins instead of hooks: its settings name a file of ours that lies beside them."""
+    """A host that has plugins instead of hooks. Its settings name a file of ours, which lies beside the settings."""
 
     #: The plugin's file name. It contains MARK.
     BESIDE: str
@@ -68,7 +68,7 @@ class Pluggable(Host, Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """The address of the service: a socket and its user id, or a URL with files for the token and its authority."""
+    """The address of the service: a socket and the service's user id, or a URL with files for the token and the CA."""
 
     socket: str | None = None
     uid: int | None = None
@@ -77,7 +77,7 @@ class Service:
     ca_file: str | None = None
 
     def words(self) -> list[str]:
-        """Return the options of the hook."""
+        """Return the address as options of the hook's command."""
         named = {
             "--socket": self.socket,
             "--uid": self.uid,
@@ -101,7 +101,7 @@ class SettingsChange:
     first: SettingsChange | None = None
 
     def diff(self) -> str:
-        """Return the change as a unified diff, '' for no change."""
+        """Return the change as a unified diff, or '' if nothing changes."""
         old, new = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
         own = "".join(difflib.unified_diff(old, new, str(self.file), str(self.file)))
         return (self.first.diff() if self.first else "") + own
@@ -143,7 +143,7 @@ def command(host: str, service: Service, wait_s: int, *, defer: bool = False, py
 
 
 def module(host: str) -> Host:
-    """Return the module of a host."""
+    """Return the module that implements a host."""
     return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
 
 
@@ -197,7 +197,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def check_version(host: str) -> str | None:
-    """Return what is wrong with the host's version, or None. It must be at least the version that was tried."""
+    """Return a sentence if the host's version is older than the version that was tried or can't be found, else None."""
     known = module(host)
     program = shutil.which(known.PROGRAM)
     if program is None:
@@ -329,7 +329,7 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 
 
 def _tried(line: str) -> tuple[str, str]:
-    """Run an installed command with an event that no host sends. A working hook denies it."""
+    """Run an installed command with an event that no host sends. A working hook answers with a denial."""
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
             line, shell=True, input="{}", capture_output=True, text=True, timeout=60, check=False
@@ -341,7 +341,7 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a JSON document. For another document, return the commands of our lines."""
+    """Return all texts of a JSON document. If the text isn't JSON, return the commands in our lines."""
     try:
         left, found = [json.loads(text)], []
     except ValueError:
@@ -382,7 +382,10 @@ def _wrong(sentence: str, /, **facts: object) -> ClientError:
 
 
 def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
-    """Return the groups of hooks of one event of a JSON document, for changes. Add the list if it is missing."""
+    """Return the list of hook groups for an event, so that the caller can change it.
+
+    If it is missing, add it to the document.
+    """
     hooks = document.setdefault("hooks", {})
     groups: list[dict[str, Any]] = hooks.setdefault(event, [])
     if not isinstance(groups, list):
@@ -426,7 +429,7 @@ def _has_ours(value: Any) -> bool:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """Return the document in the format that hosts write."""
+    """Return the document as JSON in the format in which hosts write their settings."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -19,7 +19,8 @@ PROGRAM, TRIED = "opencode", (1, 18, 33)
 FILE = ".config/opencode/opencode.json"
 MANAGED = None
 THEN = "hook.then.opencode"
-#: The plugin's file beside the settings. A plugin in OpenCode's folder for plugins would start a package manager.
+#: The name of the plugin's file beside the settings. If it were in OpenCode's folder for plugins, OpenCode would start
+#: a package manager.
 BESIDE = "sayso_client.hooks.js"
 _ASK, _REFUSALS = "ask", ("ask", "deny")
 
@@ -48,7 +49,7 @@ unjudged = allowed
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with the plugin, whose address is `command`, and with a `permission` that allows nothing."""
+    """Return the settings with the plugin (at the address `command`), and a `permission` that asks about every tool."""
     from sayso_client.hooks.installing import as_json, from_json
 
     del wait_s
@@ -105,7 +106,7 @@ def guarded(text: str) -> bool:
 
 
 def _asking(permission: Any) -> Any:
-    """Return a `permission` in which everything asks, except what was denied. The last matching pattern counts."""
+    """Return a `permission` that asks about everything except what was denied. The last matching pattern counts."""
     if isinstance(permission, dict):
         found = {name: _asking(rule) for name, rule in permission.items()}
         return found if "*" in found else {"*": _ASK, **found}

@@ -28,7 +28,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our hook, whose limit is in seconds."""
+    """Return the settings with our hook. Its time limit is in seconds."""
     from sayso_client.hooks.installing import as_json, entries, from_json
 
     document = from_json(text)

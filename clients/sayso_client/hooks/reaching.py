@@ -1,4 +1,4 @@
-"""The connection of a hook: over the Unix socket of a service with a known user id, or over TLS with a token."""
+"""Opens a hook's connection: over the Unix socket of a service with a known user id, or over TLS with a token."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def connector(options: dict[str, str]) -> Callable[[], Client]:
 
 
 def _check_uid(connected: socket.socket, uid: int) -> None:
-    """Refuse a service of another user, because it could approve everything. Raises ClientError."""
+    """Raise ClientError if the service runs as another user than `uid`: such a service could approve everything."""
     if sys.platform == "darwin":
         found = _XUCRED.unpack(connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED.size))[1]
     else:

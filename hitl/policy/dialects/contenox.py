@@ -38,7 +38,7 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does, if that is safe."""
+    """Reads a document as contenox does, unless that is unsafe."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -129,7 +129,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read one name or pattern. The result is empty if any name matches."""
+        """Read one name or pattern. The result is empty if the rule is for every name."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -157,7 +157,7 @@ class Reader(ours.Reader):
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key that has no effect."""
+        """Accept a key although the operator takes none."""
 
     def role(self, key: str, path: str) -> None:
         """Accept any key: contenox has no roles."""
@@ -166,7 +166,7 @@ class Reader(ours.Reader):
         """Accept a pattern among the names of a set."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition, as contenox does if it has the operator."""
+        """Read the value of a condition. For an operator that contenox has too, read it as contenox does."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")
@@ -176,7 +176,7 @@ class Reader(ours.Reader):
         return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
 
     def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
-        """Check a block beside the rules as contenox does. It is not enforced here."""
+        """Check a block beside the rules, such as ``compute``, as contenox does. Sayso doesn't enforce it."""
         if value is None:
             return
         self.warn(path, "is checked, but not enforced here")
@@ -273,7 +273,7 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
 
 
 def _first(content: Mapping[str, Any], name: str) -> Any:
-    """Return the entry of that name as `folded` does, the first of several spellings; None for an absent entry."""
+    """Return the first entry of that name in any case, as `folded` does, or None."""
     return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 

@@ -1,4 +1,4 @@
-"""Reads harombe: the ``security: hitl:`` section of its configuration (rules, policies for levels), or its rules."""
+"""Reads policies of harombe: the section ``security: hitl:`` of its configuration, or a list of its rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Level:
 
 
 def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
-    """Return the document that asks as the rules do, and about every tool without a rule."""
+    """Return a ``version: 1`` document with the same rules. It asks about every tool that no rule names."""
     section, path = _section(writer, parsed.value, "")
     rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
     if not isinstance(rules, list):
@@ -222,7 +222,11 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Whether a rule asks: as it says, or else as its level says. It always asks if its level does, or at high risk."""
+    """Whether a rule asks.
+
+    The rule's own setting counts, or else that of its level. But a rule always asks if its level asks, or if its risk
+    is high or critical.
+    """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
         writer.differ(where, f"runs without a question, and policies.{rule['risk']} asks; here it is asked about")
@@ -257,7 +261,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
-    """Whether each part of a rule has a valid value. Each invalid part is refused by its name."""
+    """Whether each part of a rule has a valid value. For each invalid part, a problem with its name is added."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))

@@ -33,7 +33,7 @@ _ELSEWHERE: Final = {
 
 
 def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
-    """Return the document that asks about the destructive tools."""
+    """Return a ``version: 1`` document that asks about the destructive tools."""
     value = parsed.value if isinstance(parsed.value, dict) else {"destructive": parsed.value}
     value = _nested(writer, value)
     if "destructive" in value or not value:
@@ -91,7 +91,10 @@ def _are_names(value: Any) -> bool:
 
 
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
-    """List the switches that let tools run unasked there: here the document asks, and sayso.toml has the switches."""
+    """Add a difference for each switch that lets tools run unasked in the original.
+
+    Here the document always asks, and sayso.toml has such switches.
+    """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
         if switch not in (True, 1, "true", "1"):

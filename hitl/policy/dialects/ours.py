@@ -111,11 +111,11 @@ class Reader(Notes):
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of ``forbid``."""
+        """Read a rule of the list ``forbid``, which denies calls."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of ``risk_rules``."""
+        """Read a rule of the list ``risk_rules``, which sets or raises a risk."""
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)
@@ -127,7 +127,7 @@ class Reader(Notes):
             self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read a name or a list of names. The result is empty if any name matches."""
+        """Read a name or a list of names. The result is empty if the rule is for every name."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out to match every name")
@@ -227,7 +227,7 @@ class Reader(Notes):
         return key
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Refuse a key that has no effect."""
+        """Refuse a key for an operator that takes none."""
         self.refuse(path, f"{op} looks at the tool's name and takes no key")
 
     def role(self, key: str, path: str) -> None:

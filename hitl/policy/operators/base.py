@@ -1,4 +1,4 @@
-"""The base of all operators: the use that a condition is compiled for, and the judging of an argument by its values.
+"""Shared code of all operators: what a condition is used for, and how it is applied to an argument's values.
 
 Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
 function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
@@ -18,7 +18,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
 MAX_PATH = 4096
-_LONG = 256  # so many characters of a text cost as much as one more judgement
+_LONG = 256  # a text costs one more unit of the budget for each 256 characters
 
 
 class BadValue(ValueError):
@@ -45,7 +45,7 @@ class ConditionUse:
     rating: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """Return the use of a condition inside a ``not`` of this use."""
+        """Return the use for a condition inside a ``not``: tightening and loosening change places."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
@@ -73,7 +73,7 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test that applies a judge to an argument: to each element of a list, and to all inside an object."""
+    """Return a test that judges an argument's value. In a list it judges each element, in an object everything."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)
@@ -107,7 +107,7 @@ def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: 
 
 
 class ListElement:
-    """An element of a list, which may hold values itself."""
+    """Marks a value as an element of a list. The element may itself be a list or an object."""
 
     __slots__ = ("value",)
 
@@ -134,7 +134,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """As ``over_values``, for judges that also look at the call. ``cost`` is the price of one judgement."""
+    """Return a test as ``over_values`` does, for a judge that depends on the call. Each judgement costs ``cost``."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -155,7 +155,10 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Extend a judge of texts: if it answers NO for a value of another type, the answer may become UNSURE."""
+    """Return a judge of texts that is less sure about other values: for these, its NO becomes UNSURE.
+
+    If the condition loosens, or its key is ``*``, the judge is returned unchanged.
+    """
     other = use.other(key)
     if other == NO:
         return judge
@@ -176,7 +179,7 @@ class Operator:
     #: Turns the value in the document into the condition's value. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: The values that it takes, in words and as JSON Schema.
+    #: The values that the operator takes, in words and as JSON Schema.
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
     #: Whether the condition has a key; whether the key must name a single argument.

@@ -63,7 +63,7 @@ def _build_programs(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
-    """Whether a contenox condition lacks the argument that it names: it doesn't look for a command in another one."""
+    """Whether the call lacks the argument that a contenox condition names. contenox looks in no other argument."""
     return use.textual and condition.key not in scope.args
 
 

@@ -42,7 +42,7 @@ Comparison = Callable[[Any], int | None]
 
 
 def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
-    """Return a comparison with the wanted value. It gives None for a value of a type that can't be compared."""
+    """Return a function that compares a value with the wanted one. It returns None for a type without comparison."""
     shown = values.text(wanted)
     alike = UNSURE if use.loosen else YES  # the answer for the same value in another spelling
     if use.textual:
@@ -149,7 +149,7 @@ def _build_in(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
-    """Return a judge that looks a value up in a set of texts. It answers as a comparison with each text would."""
+    """Return a judge that looks a value up in a set of texts. Its answer is that of a comparison with each text."""
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
     numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)

@@ -63,7 +63,11 @@ def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
 
 
 def _build_path_matches(condition: Condition, use: ConditionUse) -> Test:
-    """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
+    """Compile ``path_matches``.
+
+    The regular expression is tried on each spelling of a path: as written, without ``..`` and ``//``, and with its
+    links resolved.
+    """
     match, other = pattern_set([condition.value.pattern]), use.other(condition.key)
 
     def of(scope: CallScope) -> Judge:
@@ -100,7 +104,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                     return other
                 value = values.text(value)
             text: str = value
-            if len(text) > MAX_PATH:  # too long for a path; if the key is any value, it isn't a path
+            if len(text) > MAX_PATH:  # longer than any path; with the key ``*`` it may be another text
                 return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):
@@ -120,7 +124,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
-    """Test one absolute glob against a path with one reading by a single match: nearly every call is like this."""
+    """Return a quick test of one absolute glob, for paths with one reading. Other values go to the test ``slowly``."""
     both = only.sources[0] == only.sources[1]
 
     def test(scope: CallScope) -> int:

@@ -22,16 +22,16 @@ ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
 #: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: The most words of a list, and characters of a text, that are taken as a command: more than a reading looks at.
+#: The most words of a list, or characters of a text, that are read as a command. A reading looks at fewer.
 MAX_TOKENS: Final = 8_192
-#: The group and tool whose shape is used for a command line that the caller runs itself.
+#: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
 
 
 def shape_of(call: PolicyCall) -> Shape | None:
-    """Return the shape of the call's tool from the tables, or None.
+    """Return the kind and argument roles that our tables give for the call's tool, or None.
 
-    If the caller runs a command itself, the shape is a command's, no matter which tool name the caller gives.
+    For a command that the caller runs itself, return those of `bash`, no matter which tool name the caller gives.
     """
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
@@ -80,13 +80,13 @@ class CallScope:
 
     @property
     def shape(self) -> Shape | None:
-        """The shape of the call's tool from the tables, or None."""
+        """The kind and argument roles that our tables give for the call's tool, or None."""
         if isinstance(self._shape, bool):
             self._shape = shape_of(self.call)
         return self._shape
 
     def role(self, name: str) -> list[Any]:
-        """Return the values of the arguments in a role.
+        """Return the values of the arguments that have a role, such as ``reads``, in the table of the call's tool.
 
         For a tool that lists or searches and gets no path, the role ``reads`` has the working folder.
         """
@@ -97,7 +97,10 @@ class CallScope:
         return found or (["."] if name == "reads" and known.kind in _LISTING else [])
 
     def effects(self, key: str) -> Effects | str | None:
-        """Return the effects of a command argument, or a text with the reason why they are unknown; None if absent."""
+        """Return the effects of the command in an argument, or a text that says why they are unknown.
+
+        Return None if the call has no such argument.
+        """
         if self._effects is None:
             self._effects = {}
         if key not in self._effects:
@@ -144,9 +147,10 @@ class CallScope:
         return next((name for name in self.shape.command if name in self.args), key)
 
     def shell_programs(self, key: str) -> tuple[str, ...]:
-        """Return the programs that the reading for rules that tighten finds in a command; ``?`` for an unknown one.
+        """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        This reading also finds programs in lines that it doesn't understand.
+        They come from the reading for rules that tighten, which also finds programs in lines that it doesn't
+        understand.
         """
         found = self.shell(key)
         return ("?",) if found is None or found.hidden else found.programs()
@@ -173,7 +177,7 @@ _NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
-    """Return the effects of a call's command, or a text with the reason why they are unknown; None if it has none."""
+    """Return the effects of a call's command, or a text that says why they are unknown. None for a call without one."""
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
@@ -225,7 +229,7 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
 
 
 def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
-    """Return the words of a command that is only a program with arguments; None if it has shell syntax or a shell."""
+    """Return the words of a command that is only a program with arguments. None for shell syntax or a shell."""
     command, extra = _command_of(args, key)
     if _shell_mode(args) or (isinstance(command, str | list | tuple) and len(command) > MAX_TOKENS):
         return None
@@ -235,7 +239,7 @@ def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
 
 
 def _tokens(value: Any) -> list[str]:
-    """Return the words of an argument list; of a very long list only the first words, more than a reading looks at."""
+    """Return a list, a text or another value as words. Of a list, at most MAX_TOKENS items are read."""
     if value is None or isinstance(value, Mapping):
         return [] if value is None else [values.text(str(value))]
     if isinstance(value, list | tuple):

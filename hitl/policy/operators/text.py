@@ -87,7 +87,7 @@ def required(pattern: str) -> str:
 
 
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
-    """Return a search for literals, at least one of which is in every text that a pattern matches.
+    """Return a search that finds a required literal in each text that a pattern matches.
 
     None if a pattern has no required text, or if the search would be slow. A search for many texts is fast only if they
     begin alike, because ``re`` then looks for that beginning first.

@@ -1,7 +1,7 @@
-"""Finds the programs that a shell line would run, with tree-sitter-bash. It looks inside wrappers and keeps doubts.
+"""Finds the programs that a shell line would run, with tree-sitter-bash, also inside wrappers such as ``sudo``.
 
-``read_line`` and ``read_argv`` give a ``ShellReading``; ``lists`` compares it with the lists in which policies are
-written.
+``read_line`` and ``read_argv`` give a ``ShellReading``, which also holds the doubts about the line. ``lists`` compares
+it with the lists in which policies are written.
 """
 
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ class ParsedArguments:
 
     ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
     ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
-    ``ended``: a ``--`` follows the first ``before_end`` operands.
+    ``ended``: the words hold a ``--``, with ``before_end`` operands before it.
     """
 
     program: Program
@@ -68,7 +68,11 @@ class ParsedArguments:
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """Return the patterns of base names that limit a tree; empty with --exclude or a pattern with a slash."""
+        """Return the patterns of base names to which a search of folders is limited; empty for no limit.
+
+        ``--exclude`` and a pattern with a slash change what is searched in other ways, so with them no limit is
+        returned.
+        """
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
@@ -81,7 +85,7 @@ class ParsedArguments:
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
     """Parse a step's words by the table of its program.
 
-    Raises NotPlain for a word that the table doesn't know, or lists under ``asks``.
+    Raises NotPlain for a word that isn't in the table, or that the table lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]
@@ -117,7 +121,7 @@ def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
 
 
 class _Reader:
-    """Goes through the words of one program."""
+    """Sorts the words of one program into options, their values, and operands."""
 
     def __init__(self, call: ParsedArguments, words: Sequence[ShellWord]) -> None:
         self.call = call

@@ -26,7 +26,7 @@ _EXPRESSION = re.compile(
 )
 #: Words after which a value begins, so that a slash begins a regular expression.
 _BEFORE_VALUE = names("print printf return in else do exit delete case and")
-#: Words after which a slash may be either.
+#: Words after which a slash may divide or may begin a regular expression.
 _EITHER = names("length getline next nextfile break continue func function while if for switch default BEGIN END")
 _ACTS = re.compile(
     r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|@|[|`]"

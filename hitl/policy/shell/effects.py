@@ -31,7 +31,7 @@ class Effects:
 
     @property
     def strongest(self) -> str:
-        """The strongest kind of effect."""
+        """The strongest kind of effect in ``does``."""
         return max(self.does, key=EFFECTS.index, default=EFFECTS[0])
 
 

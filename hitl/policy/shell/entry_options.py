@@ -69,7 +69,7 @@ _ONE_DASH = names(
 
 
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
-    """Whether a command has an option of an entry, with the words that the entry has after the option.
+    """Whether a command has an option that an entry of a policy names, and the words after it in the entry.
 
     YES, NO, or UNSURE if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
     """
@@ -97,7 +97,7 @@ def _is_cluster(program: str, option: str) -> bool:
 
 
 def _spelt(program: str, word: str | None, option: str) -> int:
-    """Whether one word is the option."""
+    """Whether one word of a command is the given option, in any spelling."""
     if word is None:
         return UNSURE
     if word[:1] != "-" or word == "-":

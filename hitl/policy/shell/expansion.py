@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Fields = list[str | None]
 
-MAX_CHOICES = 8  # values of a variable that are tried
+MAX_CHOICES = 8  # the most values of one variable that are tried
 _NODES_A_UNIT = 16
 SPLIT = "\x00"  # marks an unquoted blank inside an expanded word
 _UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})
@@ -24,7 +24,7 @@ _TEXTUAL = frozenset({'"', "string_content", "$"})
 
 
 class WordReader:
-    """Evaluates the words of one text, as far as the text alone tells their values."""
+    """Finds the values of the words in one shell text, as far as the text alone shows them."""
 
     _owner: WordReader | None = None  # the reader of the text in which a nested command was found
     _root: Node | None = None
@@ -104,7 +104,7 @@ class WordReader:
         return None if "\\" in text or "{" in text else text
 
     def _written(self, node: Node) -> str:
-        """Return the source text of a node of this reader's tree. In ASCII text, byte places are character places."""
+        """Return the source text of a node of this reader's tree. In ASCII text, byte and character indexes agree."""
         return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
 
     # --- variables that the line itself sets
@@ -129,13 +129,13 @@ class WordReader:
         return self._affordable((self._owner or self).assigned(name))
 
     def assigned(self, name: str) -> list[Fields]:
-        """Return the values that this reader's own text gives a variable."""
+        """Return the values that the shell text of this WordReader assigns to a variable."""
         if self._variables is None:
             self._variables = self._assignments()
         return self._variables.get(name, [])
 
     def _affordable(self, values: list[Fields]) -> list[Fields]:
-        """Return the values, or an empty list if they cost too much to fill in."""
+        """Return the values, or an empty list if reading the line with them would exceed the budget."""
         size = sum(len(word or "") for value in values for word in value)
         return [] if values and self.reading.exhausted(work.of_text(size)) else values
 
@@ -155,7 +155,7 @@ class WordReader:
         return [] if value is None else [value]
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""
         value = self.value(node)
         if value is not None:
             return [value]
@@ -163,7 +163,7 @@ class WordReader:
         return [" ".join(one) for one in found]
 
     def _texts(self, node: Node) -> list[str]:
-        """Return the texts that a part of a quoted word may have; an empty list if it is unknown."""
+        """Return the texts that a part of a quoted word may become; an empty list if they are unknown."""
         if node.type == "string_content":
             return [words.double_quoted(text_of(node))]
         found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]

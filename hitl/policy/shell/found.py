@@ -21,7 +21,7 @@ _SAYS: Final = {
     "connect": "connects to another host",
     "delete": "deletes or discards something",
 }
-#: From the weakest to the strongest.
+#: The kinds of effects, from the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
 MAX_USES: Final = 128  # paths of a line; each is judged as a call of its own
 _MOST_STEPS = 512
@@ -63,7 +63,7 @@ class PathUse:
 
 @dataclass(slots=True)
 class Found:
-    """Collects the effects of steps."""
+    """Collects the effects of the steps of a line."""
 
     #: The functions that read the words of special programs, by the program's name.
     handlers: Mapping[str, Callable[[Found, Step], None]]
@@ -101,7 +101,7 @@ class Found:
         self.listed(step)
 
     def listed(self, step: Step) -> None:
-        """Add the effects of a program by its table alone."""
+        """Add the effects of a step, from the table of its program alone."""
         self.apply(parse(step))
 
     def apply(self, call: ParsedArguments) -> None:

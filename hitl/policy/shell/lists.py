@@ -65,7 +65,7 @@ class Phrase:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrase:
-        """Read the words of an entry. A word after an option may be its value."""
+        """Parse the words of an entry after its program. A word after an option may be the option's value."""
         first = next((at for at, word in enumerate(words) if word[:1] == "-" and word != "-"), len(words))
         options: list[tuple[str, tuple[str, ...]]] = []
         for word in words[first:]:
@@ -90,7 +90,8 @@ class Phrase:
 class Programs:
     """A compiled list of programs, phrases and redirections.
 
-    ``options``: an entry names options. Such an entry can't allow a command, because it may have other options, too.
+    ``options``: at least one entry names options. The list then can't allow a command, because the command may have
+    other options, too.
     """
 
     exact: frozenset[str]
@@ -124,7 +125,7 @@ class Programs:
         )
 
     def judge(self, reading: ShellReading) -> int:
-        """Whether the line runs one of these: YES, NO, or UNSURE if a program or sub-command is unknown."""
+        """Whether the line runs a program of the list: YES, NO, or UNSURE if a program or sub-command is unknown."""
         hidden = reading.hidden
         result = UNSURE if hidden else NO
         exact = self.exact
@@ -192,7 +193,7 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
 
 # --- prefixes: the allowlist of contenox
 
-# These run, name or prepare other programs. A line with one of them is never allowed by a prefix.
+# Commands that run, name or prepare other programs. A line with one of them is never allowed by a prefix.
 _UNCLEARED = names(
     "eval exec source . sh bash dash ash ksh zsh fish env command builtin xargs nohup setsid timeout "
     "watch time sudo doas su find export set unset readonly local alias unalias declare typeset trap "
@@ -221,11 +222,11 @@ class Prefixes:
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
     def judge(self, tokens: Sequence[str] | None, reading: ShellReading, *, least: int = 1) -> int:
-        """YES if the words, or all commands of a line that consists of plain commands, begin with a listed prefix.
+        """YES if the words, or all commands of a line of plain commands, begin with a listed prefix; else NO.
 
         ``tokens`` are the words of a call without shell syntax; None if the call has shell syntax. The reading can only
-        remove a match (for a second line or a wrapped program), and never adds one. ``least`` is the number of commands
-        from which on a line is split into commands; contenox judges a single command by its tokens alone.
+        turn a YES into a NO (for a second line or a wrapped program). ``least`` is the number of commands from which on
+        a line is split into commands; contenox judges a single command by its tokens alone.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
@@ -249,7 +250,7 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 
 def cleared(reading: ShellReading) -> list[list[str]]:
-    """Return the commands of a line of plain commands, ``&&``, ``||`` and ``|`` only; empty for any other line."""
+    """Return the commands of a line that only joins plain commands with ``&&``, ``||`` or ``|``; [] for other lines."""
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:
         return []

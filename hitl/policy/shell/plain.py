@@ -59,15 +59,15 @@ class Step:
     """One simple command of a line."""
 
     words: tuple[ShellWord, ...]
-    #: The folders in which it may run, relative to the call's working folder; "" is that folder.
+    #: The folders in which the step may run, relative to the call's working folder; "" is that folder.
     folders: tuple[str, ...] = ("",)
-    #: The files that its redirections read.
+    #: The files that redirections of the step read.
     inputs: tuple[ShellWord, ...] = ()
-    #: The files that its redirections write.
+    #: The files that redirections of the step write.
     outputs: tuple[ShellWord, ...] = ()
-    #: The step whose output it reads through a pipe, if any.
+    #: The step whose output this step reads through a pipe, or None.
     fed_by: Step | None = None
-    #: Whether its error output goes into the pipe, too.
+    #: Whether the step's error output goes into the pipe, too.
     merged: bool = False
 
 
@@ -81,7 +81,7 @@ class _Folders:
 
 @dataclass(slots=True)
 class _State:
-    """The state of the walk at one place of the line."""
+    """The facts about one place of the line: folders, variables, loop, redirections, and the step that feeds it."""
 
     folders: tuple[str, ...] = ("",)
     variables: dict[str, ShellWord] = field(default_factory=dict)
@@ -141,7 +141,7 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
 
 
 class _Walk:
-    """Visits a tree in the order in which a shell runs it, and collects the steps."""
+    """Visits a syntax tree in the order in which a shell runs it, and collects the steps."""
 
     def __init__(self, source: bytes) -> None:
         self.steps: list[Step] = []
@@ -380,7 +380,7 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept a here-document with a quoted delimiter, whose text is data. Any other text may hold expansions."""
+        """Accept only a here-document with a quoted delimiter: its text is data. Others may hold expansions."""
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
@@ -411,7 +411,7 @@ class _Walk:
     # --- words
 
     def _read(self, state: _State) -> Words:
-        """Return the reader of words for one place of the line."""
+        """Return a reader for the words at one place of the line, with the state of the shell at that place."""
         return _Substituting(self, state)
 
 
@@ -510,7 +510,7 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to: as bash resolves ``..`` by the text, and as links would."""
+    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links."""
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None
     if not target or target.startswith(("-", "~")):

@@ -51,15 +51,15 @@ class Below:
 class ShellWord:
     """One word after quoting."""
 
-    #: None if the text is known only when the line runs.
+    #: The text after quoting; None if it is known only when the line runs.
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
-    #: Whether the word may become any number of words, also options.
+    #: Whether the word may become any number of words when the line runs, also options.
     loose: bool = False
     #: The known beginning of an unknown text.
     prefix: str = ""
-    #: Set if the word is the name of any file below some folders.
+    #: The files whose names this word may be, for example if ``find`` fills it in; else None.
     below: Below | None = None
 
     @property
@@ -158,9 +158,9 @@ class Words:
         return replace(_glued(parts), wild=wild, loose=loose)
 
     def _value(self, node: Node) -> ShellWord:
-        """Return the value of a variable that the line set, or an unknown value for one that holds no secret.
+        """Return the value that the line gives a variable, or an unknown value for a harmless variable.
 
-        Raises NotPlain for any other variable, because it comes from the environment.
+        Raises NotPlain for any other variable, because it comes from the environment and may hold a secret.
         """
         inner = [child for child in node.children if child.is_named]
         operators = [child.type for child in node.children if not child.is_named]

@@ -19,7 +19,7 @@ SHELL_OPTIONS = options(
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
 
-# Options of shells with a file or code that is run before anything else. Bash also accepts them with one hyphen.
+# Options of shells that name a file or code to run before anything else. Bash also accepts them with one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
 # Interpreters: they run code from an argument, a file or standard input.
@@ -67,8 +67,8 @@ SETTING_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("pip", "pip3"), (("config", "set"), ("config", "edit"))),
 }
 
-# Runners that also have sub-commands of the project's own. Every sub-command that isn't listed here runs commands from
-# the project's files.
+# For each runner, its own sub-commands. Any other sub-command is the project's own: it runs commands from the project's
+# files.
 RUNNER_OWN: dict[str, frozenset[str]] = {
     "yarn": names(
         "add audit autoclean bin cache check config constraints dedupe explain help import info init install licenses "
@@ -149,7 +149,7 @@ STARTERS = names(
     "flatpak-spawn distcc ccache sccache icecc pexec ksu gtk-launch exo-open dex xdg-terminal-exec cset "
     "scriptlive ptyxis tmate byobu wine proot-distro toolbx"
 )
-# Programs that do the same under one of these sub-commands.
+# For each program, the sub-commands that run the program which a further word names.
 STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("mise", "rtx"), (("exec",), ("x",), ("run",), ("r",))),
     **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv", "goenv", "jenv", "fnm", "lerna"), (("exec",), ("run",))),
@@ -238,9 +238,9 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
-#: Variables among these that name a pager. The program `cat` as a pager only prints.
+#: Variables of HIJACK_VARIABLES that name a pager. The program `cat` as a pager only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# The variables among these that change no program and no search for a program.
+# Variables of HIJACK_VARIABLES that change no program and no search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "

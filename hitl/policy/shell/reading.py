@@ -60,7 +60,7 @@ class ShellReading:
         self.work = 0
 
     def hide(self, why: str) -> None:
-        """Note that a program may run that is not in ``commands``, with the reason."""
+        """Set ``hidden``, because a program may run that is not in ``commands``, and add the reason to the doubts."""
         self.hidden = True
         self.doubts.append(why)
 
@@ -99,7 +99,7 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The part of a text's reader that is needed to read a text or command inside it."""
+    """The methods of a line's reader with which the words of a command are read, if they hold texts or commands."""
 
     reading: ShellReading
     #: The values of the positional parameters, by their names.
@@ -109,10 +109,10 @@ class PayloadReader(Protocol):
         """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
+        """Record a command in the arguments of another command. ``guessed``: the words may be no command."""
 
     def exactly(self, node: Node) -> list[str]:
         """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""

@@ -106,7 +106,7 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Options that are complete in themselves, although a listed option begins with the same letters.
+# Whole options that run nothing. They must not be taken for a shortened option of the table above.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
 # Settings of ssh that run or load a program, in any letter case. They follow ``-o`` in the same word or a new word.
@@ -163,8 +163,8 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs that may run another program because of a word without a hyphen. For all other programs, only a word with
-# "::" (as in git's URLs) may do so.
+# Programs that may run another program because of a word without a hyphen. Any other program in the table does so only
+# for a word with "::" (as in git's URLs).
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()

@@ -187,7 +187,7 @@ def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
 
 
 def awk_runs(program: str) -> bool:
-    """Whether an awk program may run or load another: it has a pipe or ``system`` outside its texts and patterns."""
+    """Whether an awk program may run or load a program: it has a pipe or ``system`` outside its texts and patterns."""
     if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
         return True
     plain = [literal.sub(lambda found: (found.group("before") or "") + ' "" ', program) for literal in _AWK_LITERALS]

@@ -22,7 +22,7 @@ Handler = Callable[["Found", Step], None]
 
 _NAMES = ("-v", "-R")  # these test a variable, and a subscript in its name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
-#: A conversion that stores the number of printed characters in a variable (Bash manual, printf).
+#: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
 #: Builtins that change the shell in which they run.
 _CHANGES_SHELL = names("cd read")
@@ -126,11 +126,12 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without names: with no input, xargs runs it once, and `grep -r` reads a folder."""
+    """Add the effects of the command without file names, because xargs runs it once if its input is empty."""
     try:
         found.step(step)
     except NotPlain:
-        # The same words are judged again with a name after them. So the only possible fault here is the missing name.
+        # The same words are judged again with a file name after them. So the only possible fault here is the missing
+        # name.
         return
 
 
@@ -162,7 +163,7 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
-#: Actions that get no file name.
+#: Actions of find that get no file name.
 _FIND_ENDS = names("-quit -prune")
 
 
@@ -181,7 +182,7 @@ class _Find:
         self._read(list(step.words[1:]))
 
     def found_names(self, *, split: bool = False) -> ShellWord:
-        """Return a word that may be the name of any found file."""
+        """Return a word that may be the name of any file that ``find`` finds."""
         only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
         roots = tuple(root.literal or "" for root in self.roots) or (".",)
         return ShellWord(None, prefix=roots[0], below=Below(roots, only, split))
@@ -257,7 +258,7 @@ _SED_EDIT = (
     rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*"
     rf"|y(?P<other>[/|#,:@!%]){_SED_OTHER}{_SED_OTHER})"
 )
-# After a, i or c, the rest of the line is text that sed prints.
+# After sed's commands a, i and c, the rest of the line is text that sed prints.
 _sed_command = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
 )
@@ -325,7 +326,7 @@ def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(kept)
 
 
-#: The words of a jq variable: a name and a value.
+#: The number of words after ``--arg``: the name and the value of a jq variable.
 _VARIABLE = 2
 
 

@@ -14,7 +14,7 @@ _SHELL = names(
     "mapfile "
     "readarray echo printf export declare typeset readonly local set alias trap bind complete compgen enable"
 )
-# coreutils and the like
+# The programs of coreutils, and similar programs.
 _FILES = names(
     "arch b2sum base32 base64 basename basenc cat chcon chgrp chmod chown cksum comm cp csplit cut date dd df dir "
     "dircolors dirname du expand expr factor fmt fold groups head hostid hostname id install join link ln logname ls "

@@ -40,7 +40,7 @@ ABBREVIATED: dict[str, frozenset[str]] = {
         "search self-update show status suggests update validate why why-not"
     ),
 }
-# Aliases of sub-commands, by program.
+# For each program, its aliases of sub-commands, with the sub-command that each means.
 ALIASES: dict[str, dict[str, str]] = {
     "npm": {
         **dict.fromkeys(names("un unlink remove rm r"), "uninstall"),

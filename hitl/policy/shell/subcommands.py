@@ -25,7 +25,7 @@ class Positionals:
         self._meanings: dict[int, tuple[str | None, ...]] | None = None
 
     def subcommands(self) -> list[list[str | None]]:
-        """Return the positional words for each reading, and again with a shortened sub-command in full."""
+        """Return the positional words for each reading of unknown options, also with shortened sub-commands in full."""
         found = [[self._words[at] for at in one] for one in self._positions()]
         if self._program in _SHORTENED:
             found += [[full, *one[1:]] for one in found if one for full in _in_full(self._program, one[0])]
@@ -49,7 +49,10 @@ class Positionals:
         return list(dict.fromkeys(found))
 
     def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
-        """Return the possible places of the sub-command, each with the names that the word there may mean."""
+        """Map each position where the sub-command may be to its possible names.
+
+        These are the word itself, and the sub-commands that it abbreviates or is an alias of.
+        """
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED
             first = words[1] if len(words) > 1 else None
@@ -70,7 +73,7 @@ class Positionals:
 
 
 def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
-    """Return the places of the positional words, and whether every option is known."""
+    """Return the indexes of the positional words, and whether all options are known ones of the program."""
     found: list[int] = []
     sure = True
     at, end = 1, len(words)

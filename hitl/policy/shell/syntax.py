@@ -66,14 +66,14 @@ def parsed(source: bytes) -> Node:
 
 
 def read_line(line: str) -> ShellReading:
-    """Read a line or script for a POSIX shell or bash."""
+    """Return the reading of a line or script for a POSIX shell or bash."""
     reading = ShellReading()
     read_into(reading, line, 0, {})
     return reading
 
 
 def read_argv(argv: Words) -> ShellReading:
-    """Read a program with its arguments, started without a shell."""
+    """Return the reading of a program with its arguments, started without a shell."""
     reading = ShellReading()
     if argv:
         cut = _cut(argv)
@@ -217,7 +217,7 @@ class LineReader(WordReader):
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
+        """Record a command in the arguments of another command. ``guessed``: the words may be no command."""
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -377,7 +377,7 @@ class LineReader(WordReader):
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """Check the end of a here-document: if a shell may end it elsewhere, its lines may be commands."""
+        """Check where a here-document ends: if a shell may end it at another line, its lines may be commands."""
         if not ends_as_read(node, self._source):
             self.reading.hide("is not read as shell syntax")
             _guess(self.reading, self._text)
@@ -446,7 +446,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the text up to its closing parenthesis, or all of it if there is none."""
+    """Return the text before the parenthesis that closes it, or the whole text if no parenthesis does."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1
@@ -486,7 +486,7 @@ _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 @cache
 def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
-    """Return the visitors of a tree, and those of a tree whose words are visited too, by the grammar's kind numbers."""
+    """Return the visitors by the grammar's kind numbers: of a tree, and of a tree whose words are visited too."""
     language = _parser().language
     kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
     return (

@@ -176,7 +176,7 @@ def _long_option(run: Run, word: str, following: Words) -> int:
 
 
 def _capsh(run: Run) -> None:
-    """``capsh -- ARGUMENTS`` starts bash with them; ``==`` starts capsh again."""
+    """Read ``capsh``: after ``--`` it starts bash with the later words, after ``==`` it starts capsh again."""
     for at, word in enumerate(run.words[1:], start=1):
         if word is None or word.startswith("--shell"):
             run.hide("may start another shell")
@@ -189,7 +189,7 @@ def _capsh(run: Run) -> None:
 
 
 def _tmux(run: Run) -> None:
-    """Most sub-commands of tmux run commands, in a window or by a format, and tmux accepts shortened names."""
+    """Read ``tmux``. Most of its sub-commands run commands, in a window or by a format. Names may be shortened."""
     _subcommand(run)
     name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
@@ -252,7 +252,7 @@ def _trap(run: Run) -> None:
 
 
 def _reads_into(run: Run) -> None:
-    """Read a builtin that sets the variables which its words name."""
+    """Read a builtin such as ``read``: its words name the variables that it sets."""
     _arguments_too(run)
     for word in run.words[1:]:
         if word is None or programs.hijacks(word.partition("[")[0]):
@@ -338,7 +338,7 @@ def _find(run: Run) -> None:
 
 
 def _found_command(run: Run, command: list[str | None]) -> None:
-    """Read a command that runs on each found file. ``{}`` is the file's name, which is known only then."""
+    """Read a command that runs on each found file. ``{}`` is the file's name, known only when the line runs."""
     program = command[0] if command else None
     if program is not None and _handler(base_name(program)) is not None and _holds_names(command):
         run.hide("puts file names into another command")
@@ -403,7 +403,7 @@ def _arguments(run: Run) -> None:
 
 
 def _compgen(run: Run) -> None:
-    """``compgen -W`` expands its list of words as a shell does, with substitutions."""
+    """Read ``compgen``: its option ``-W`` expands a list of words as a shell does, with substitutions."""
     _arguments(run)
     for word in run.words[1:]:
         if word is not None and ("$(" in word or "`" in word):
@@ -411,7 +411,7 @@ def _compgen(run: Run) -> None:
 
 
 def _jobs(run: Run) -> None:
-    """``jobs -x`` runs its arguments."""
+    """Read ``jobs``: with ``-x`` it runs its arguments."""
     _arguments(run)
     if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - the option and a program
         run.reader.nested(run.words[2:], run.origin)
@@ -496,7 +496,7 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """``bisect run`` runs its arguments. An unknown sub-command may be another spelling of ``run``."""
+    """Read ``git bisect``: ``run`` runs its arguments. An unknown sub-command may be another spelling of ``run``."""
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
         if what != "run" and (what is None or what not in programs.GIT_BISECT):
@@ -505,7 +505,7 @@ def _bisect(run: Run) -> None:
 
 
 def _strategy(run: Run) -> None:
-    """A merge strategy that git doesn't have is a program of the name ``git-merge-NAME``."""
+    """Read the strategy of a merge. git runs a strategy that it doesn't have as the program ``git-merge-NAME``."""
     for word, following in zip(run.words, [*run.words[1:], ""], strict=True):
         name, equals, value = (word or "").partition("=")
         short = name.startswith("-s") and not equals

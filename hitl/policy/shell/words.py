@@ -9,24 +9,24 @@ from collections.abc import Callable
 
 from hitl.policy.tables import names
 
-# Lines that consist of such words have no quotes, operators, expansions or comments, so a split at blanks parses them.
+# Lines of these words have no quotes, operators, expansions or comments, so they are parsed by a split at blanks.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
-# A command of such words, ``{}``, and whole words in quotes in which nothing is expanded or escaped.
+# A command of unquoted words, ``{}``, and whole words in quotes in which nothing is expanded or escaped.
 _QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
 _SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*"
 _simple_command = re.compile(_SIMPLE).fullmatch
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
-# A list or a pipe of such commands.
+# A list or a pipe of the commands that `_simple_command` matches.
 _JOINT = r"&&|\|\|?|;"
 _simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
 _NO_NAMES = frozenset("+,-:@%")
-# These builtins have a syntax of their own and run no program.
+# Builtins that declare variables. They have a syntax of their own and run no program.
 DECLARING = names("declare export local readonly typeset unset unsetenv")
 
 # Characters that people see as nothing, as a blank, or in another order than they are run.
@@ -61,7 +61,7 @@ def simple_words(command: str) -> list[str] | None:
 
 
 def quoted_words(command: str) -> list[str] | None:
-    """As ``simple_words``, for a command that has more than plain words."""
+    """Return the words of a command that may have quotes; None for other syntax, which needs the parser."""
     if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]

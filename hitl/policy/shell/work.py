@@ -16,12 +16,12 @@ MAX_LINE = 65536  # characters
 MAX_DEPTH = 8  # levels of shell texts inside shell texts
 MAX_COMMANDS = 512
 MAX_NAME = 64  # characters of a program's name
-MAX_BRACES = 64  # words that one brace expansion may give
+MAX_BRACES = 64  # the largest number of words from one brace expansion
 SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
 _IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic
-_WORDS_A_MARK = 4  # measured: so many blanks between words cost as much as one other token
+_WORDS_A_MARK = 4  # measured: four blanks between words cost as much as one other token
 _QUADRATIC = 64
 RECOVERED_NODE = 3  # units for each node of a tree that was recovered from an error, measured
 

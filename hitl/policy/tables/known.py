@@ -120,7 +120,7 @@ class Form:
         return count >= least and (self.last in ("*", "+") or count <= len(self.kinds))
 
     def kind(self, at: int) -> str:
-        """Return the kind of the operand at a place."""
+        """Return the kind of the operand at this index."""
         return self.kinds[min(at, len(self.kinds) - 1)]
 
 
@@ -145,7 +145,7 @@ class Program:
     subcommands: bool = field(default=False)
 
 
-#: The head of a section.
+#: The line that begins a section: its name in brackets.
 _HEAD: Final = re.compile(r"^\[(.+)\]$", re.MULTILINE)
 _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
@@ -196,12 +196,15 @@ def sections() -> Sections:
 
 
 def program(path: tuple[str, ...]) -> Program | None:
-    """Return the program or sub-command with these words, such as ``("git", "log")``; None if no table has it."""
+    """Return the table's entry for a program or sub-command, such as ``("git", "log")``; None for an unknown name."""
     return sections().get(path)
 
 
 def programs() -> Mapping[tuple[str, ...], Program]:
-    """Return every section by its words. Raises ValueError for a mistake in a data file; the text names the section."""
+    """Return a dictionary: words of a program or sub-command -> its section.
+
+    Raises ValueError for a mistake in a data file; the error's text names the section.
+    """
     known = sections()
     return {path: found for path in known if (found := known.get(path)) is not None}
 

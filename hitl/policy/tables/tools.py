@@ -54,7 +54,7 @@ class Shape:
     harmless: frozenset[str] = frozenset()
     #: Arguments that can do no harm if they are false, null or absent.
     off: frozenset[str] = frozenset()
-    #: Whether it shows the contents of every file below the folders that it reads.
+    #: Whether the tool shows the contents of every file below the folders that it reads.
     tree: bool = False
 
     def named(self) -> frozenset[str]:
@@ -64,7 +64,7 @@ class Shape:
 
 @lru_cache(maxsize=4096)
 def shape(tools: str, tool: str) -> Shape | None:
-    """Return the tool's shape from the table, or None for an unknown tool.
+    """Return the kind and the argument roles of a tool from the table, or None for an unknown tool.
 
     `tools` is the call's tool group. If it is a known MCP server, only that server's tools are known. In any other
     group, the tools of hosts are found by their name alone. A name that includes its server (``mcp__time__...``) is
@@ -86,12 +86,15 @@ def _servers() -> frozenset[str]:
 
 @cache
 def shapes() -> Mapping[tuple[str, str], Shape]:
-    """Return the shapes by server ('' for hosts) and tool name. Raises ValueError for a mistake in the data file."""
+    """Return the kind and argument roles of each tool, by server ('' for hosts) and tool name.
+
+    Raises ValueError for a mistake in the data file.
+    """
     return parse(files("hitl.policy.tables").joinpath("tools.ini").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Mapping[tuple[str, str], Shape]:
-    """Read the shapes in the text of a data file, by server ('' for hosts) and tool name.
+    """Read the kinds and argument roles in the text of a data file, by server ('' for hosts) and tool name.
 
     Raises ValueError for an unknown kind or key, and for a tool that has two kinds.
     """
@@ -134,7 +137,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the shape with each argument in its strictest place only."""
+    """Return the shape with each argument only in the strictest of its roles, ``off`` and ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

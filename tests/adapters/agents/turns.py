@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 
 from hitl.call import Call, Result, State
@@ -51,6 +52,11 @@ class ATurn:
     async def say(self, text: str) -> None:
         """What people read."""
         self.words.append(text)
+
+    @contextlib.asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Nobody looks."""
+        yield
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """The call, as the test has it end."""

@@ -169,10 +169,10 @@ async def test_no_field_of_the_body_approves(api: Api, field: str) -> None:
 # -- once ---------------------------------------------------------------------------------------------------------
 
 
-async def approved(api: Api, agent: httpx.AsyncClient) -> dict[str, Any]:
+async def approved(api: Api, agent: httpx.AsyncClient, approver: httpx.AsyncClient | None = None) -> dict[str, Any]:
     """A call that was approved."""
     call = await asked(agent)
-    approver = await api.approver()
+    approver = approver or await api.approver()
     await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
     return call
 
@@ -357,21 +357,28 @@ async def test_no_forwarding_header_is_believed(api: Api, name: str) -> None:
 
 
 async def test_no_get_changes_anything(api: Api) -> None:
-    """GET and HEAD on every path of the document, with a pending and an approved call, leave the record as it is."""
-    agent = await api.agent()
-    call, running = await asked(agent, args={"n": 1}), await approved(api, agent)
-    before = await api.store.last_line()
-    for client in (agent, api.local()):
-        for path, verbs in document_of().openapi()["paths"].items():
+    """GET and HEAD on every path, with a pending and an approved call, leave the record and the tokens as they are.
+
+    The paths are those of the document and those beside it; what would decide is sent in the query.
+    """
+    agent, approver = await api.agent(), await api.approver()
+    call, running = await asked(agent, args={"n": 1}), await approved(api, agent, approver)
+    documented = document_of().openapi()["paths"]
+    paths = [*documented, "/docs", "/openapi.json", "/healthz", "/readyz"]
+    query = {"decision": "approve", "confirm": call["ref"], "secret_hash": HASH, "result": "succeeded"}
+    before = await api.store.last_line(), [token.revoked_at for token in await api.store.credentials()]
+    for client in (agent, approver, api.local()):
+        for path in paths:
             if path == "/v1/events":
                 continue
             for ref in (call["ref"], running["ref"]):
                 for verb in ("GET", "HEAD"):
-                    answer = await client.request(verb, path.format(ref=ref, name="ci", chat="x"))
+                    answer = await client.request(verb, path.format(ref=ref, name="ci", chat="x"), params=query)
                     assert answer.status_code < 500, (verb, path)
-                    assert verb == "HEAD" or "get" in verbs or answer.status_code in {403, 404, 405}, path
+                    if verb == "GET" and "get" not in documented.get(path, {"get"}):
+                        assert answer.status_code in {403, 404, 405}, path
 
-    assert before == await api.store.last_line()
+    assert before == (await api.store.last_line(), [token.revoked_at for token in await api.store.credentials()])
     assert ["pending", "approved"] == [(await api.store.get(c["ref"])).status for c in (call, running)]  # type: ignore[union-attr]
 
 

@@ -61,6 +61,45 @@ async def test_a_pending_answer_names_the_tool_the_need_and_the_ref(api: Api) ->
     assert call["short"] in call["message"]
 
 
+async def test_a_question_goes_from_asking_to_its_answer(api: Api) -> None:
+    """An agent asks, an approver's reason is the answer, and there is nothing to claim or report."""
+    agent, approver = await api.agent(), await api.approver()
+    parked = await agent.post("/v1/questions", json={"question": "Which stage?", "options": ["staging", "live"]})
+    call = fits(parked, "CallAnswer")
+    path = f"/v1/calls/{call['ref']}"
+    unanswered = await approver.post(f"{path}/decision", json={"decision": "approve"})
+    await approver.post(f"{path}/decision", json={"decision": "approve", "reason": "2"})
+    ended = fits(await agent.get(path), "CallView")
+    claimed = await agent.post(f"{path}/claim", json={"secret_hash": HASH})
+
+    assert (202, f"/v1/calls/{call['ref']}") == (parked.status_code, parked.headers["location"])
+    assert (True, ["staging", "live"]) == (call["card"]["asks"], call["card"]["choices"])
+    assert not unanswered.json()["decided"]
+    assert ("succeeded", "live", "service") == (ended["status"], ended["output"], ended["runs"])
+    assert 400 <= claimed.status_code < 500
+    assert ["asked", "unclear", "approved", "succeeded"] == await api.events(call["ref"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"options": ["one"]}, {"options": []}, {"question": ""}, {"question": "x" * 1001}, {"args": {}}, {"ask": False}],
+)
+async def test_a_question_that_no_card_can_show_is_refused(api: Api, more: dict[str, Any]) -> None:
+    """The document says what fits."""
+    answer = await (await api.agent()).post("/v1/questions", json={"question": "Which stage?", **more})
+
+    assert answer.status_code in {400, 422}
+
+
+async def test_an_agent_does_not_answer_its_own_question(api: Api) -> None:
+    """Its token can't decide."""
+    agent = await api.agent()
+    call = (await agent.post("/v1/questions", json={"question": "May I?"})).json()
+    answer = await agent.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve", "reason": "yes"})
+
+    assert 403 == answer.status_code
+
+
 async def test_the_policy_allows_and_denies_at_once(api: Api) -> None:
     """An allowed call is 200 and can be claimed in the same request; a denied call is 403 and names its ref."""
     agent = await api.agent()
@@ -150,6 +189,25 @@ async def test_two_calls_of_a_batch_can_not_have_one_id(api: Api) -> None:
 
     assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
     assert [] == list(await api.store.pending())
+
+
+@pytest.mark.parametrize(("verb", "body"), [("claim", {"secret_hash": "0" * 64}), ("release", None)])
+async def test_a_pending_call_can_not_be_taken(api: Api, verb: str, body: dict[str, str] | None) -> None:
+    """A claim or release before the decision is 409, as in every other state in which nobody may run the call."""
+    agent = await api.agent()
+    ref = (await asked(agent))["ref"]
+    answer = await agent.post(f"/v1/calls/{ref}/{verb}", json=body)
+
+    assert (409, "STILL_PENDING") == (answer.status_code, answer.json()["code"])
+    assert "pending" == (await agent.get(f"/v1/calls/{ref}")).json()["status"]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(60, 202), (60.0, 202), (60.5, 400), ("60", 400), (True, 400)])
+async def test_a_number_without_a_fraction_is_an_integer(api: Api, seconds: object, status: int) -> None:
+    """`60.0` is an integer in JSON Schema, whose words the API's document uses. Text and booleans are no numbers."""
+    answer = await (await api.agent()).post("/v1/calls", json={**CALL, "timeout_s": seconds})
+
+    assert status == answer.status_code
 
 
 async def test_a_critical_call_is_approved_twice(api: Api, clock: SetClock) -> None:

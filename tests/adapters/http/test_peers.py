@@ -184,6 +184,42 @@ async def test_what_takes_too_much_or_too_long_is_refused(path: Path, data: byte
     assert expected == status(await sent(path, data))
 
 
+@pytest.mark.parametrize("kind", [b"content-length: 104857600", b"transfer-encoding: chunked"])
+async def test_a_hundred_megabytes_are_refused_while_they_come(path: Path, kind: bytes) -> None:
+    """The body is answered with 413 long before its end, and the next request is answered."""
+    piece = b"y" * 65536 if b"length" in kind else b"10000\r\n" + b"y" * 65536 + b"\r\n"
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(HEAD + kind + b"\r\n\r\n")
+    answering = asyncio.ensure_future(reader.readline())
+    pieces = 0
+    while not answering.done() and pieces < 1_600:
+        writer.write(piece)
+        await writer.drain()
+        pieces += 1
+    answer = await answering
+    writer.close()
+
+    assert (413, True) == (status(answer), pieces < 800)
+    assert 200 == status(await sent(path, b"GET /v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))
+
+
+@pytest.mark.parametrize(
+    "begun", [b"GET /v1/me HTTP/1.1\r\nhost: x\r\nx-slow: ", HEAD + b"content-length: 1000\r\n\r\n"]
+)
+async def test_a_trickle_of_bytes_gains_no_time(path: Path, begun: bytes) -> None:
+    """Headers and bodies have one time each, however steadily their bytes come: 408."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(begun)
+    reading = asyncio.ensure_future(reader.read())
+    while not reading.done():
+        with contextlib.suppress(ConnectionError):
+            writer.write(b"y")
+        await asyncio.wait([reading], timeout=QUICK_S / 20)
+    writer.close()
+
+    assert 408 == status(await reading)
+
+
 async def test_an_idle_connection_ends(path: Path) -> None:
     """Behind an answer the connection is kept for a while, and then closed without a word."""
     answer = await sent(path, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n\r\n")

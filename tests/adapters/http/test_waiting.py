@@ -178,7 +178,7 @@ async def test_a_websocket_over_the_socket_is_the_user(api: Api) -> None:
     assert call["ref"] == told["ref"]
 
 
-@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "9" * 30, "٣"])
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "9" * 19, "٣"])
 async def test_what_is_no_cursor_is_refused(api: Api, cursor: str) -> None:
     """400, and no stream."""
     answer = await api.local().get("/v1/events", params={"cursor": cursor})

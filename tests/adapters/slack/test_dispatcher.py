@@ -63,6 +63,15 @@ async def heard(body: dict[str, Any], register: Callable[[AsyncApp], None] | Non
     return found
 
 
+@pytest.mark.parametrize("body_type", ["assistant_thread_started", "assistant_thread_context_changed"])
+async def test_the_events_of_an_agent_view_say_nothing(body_type: str) -> None:
+    """An app that has such a view gets them; they are taken, and nobody said anything."""
+    thread = {"user_id": "U1", "channel_id": "D1", "thread_ts": "5.0", "context": {}}
+    body = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1"}
+
+    assert [None] == await heard({**body, "event": {"type": body_type, "assistant_thread": thread}})
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

@@ -17,7 +17,7 @@ from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.people import Directory
-from hitl.ports import StoredTurn
+from hitl.ports import Explaining, StoredTurn
 from hitl.records import replace
 from hitl.surfaces import Surface
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
@@ -48,6 +48,10 @@ class Script:
         calls = (turn.call(GROUP, WRITE, {"path": path}, name=path) for path in wanted)
         self.heard = list(await asyncio.gather(*calls))
         return f"Ended: {len(self.heard)}"
+
+    async def explain(self, asked: Explaining) -> str:
+        """Repeat the question."""
+        return asked.text
 
     async def close(self) -> None:
         """It holds nothing."""

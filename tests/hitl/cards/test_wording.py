@@ -276,6 +276,7 @@ def test_error_codes_are_stable_and_of_one_error_each() -> None:
         "CALL_UNKNOWN": 404,
         "EXEC_TIMEOUT": 408,
         "ALREADY_DECIDED": 409,
+        "STILL_PENDING": 409,
         "KEY_CONFLICT": 409,
         "CONF_EXPIRED": 410,
         "POLICY_INVALID": 422,

@@ -16,6 +16,7 @@ from hitl.errors import (
     IllegalTransition,
     InvalidConfirmation,
     NotApprover,
+    StillPending,
     Tampered,
 )
 from hitl.gate import secret_hash
@@ -95,7 +96,7 @@ class TestClaim:
     async def test_what_waits_cannot_be_claimed(self, world: World) -> None:
         """Before a decision there is nothing to run."""
         call = await world.ask(runs=Runs.CALLER)
-        with pytest.raises(InvalidConfirmation) as refused:
+        with pytest.raises(StillPending) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
 
         assert fact(Refusal.CLAIM, short=call.short, status="pending") == refused.value.fact
@@ -316,7 +317,7 @@ class TestRelease:
         tampered = await approved(world, args={"n": 2})
         await world.forge(tampered, args=b'{"n":3}')
         lapsed = await approved(world, args={"n": 4})
-        with pytest.raises(InvalidConfirmation):
+        with pytest.raises(StillPending):
             await world.gate.release(waiting.ref, "script")
         with pytest.raises(Tampered):
             await world.gate.release(tampered.ref, "script")

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from msgspec.structs import asdict
 
-from hitl.call import Call, Entry, Event, Recorded, Verb
+from hitl.call import Call, Entry, Event, Ran, Recorded, Result, Verb
 from hitl.proof.chain import FIRST, chain
 from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.proof.keyring import Keyring
@@ -48,6 +48,17 @@ async def test_a_call_is_whole_at_every_step(world: World) -> None:
     ran = await ended(world)
 
     assert [[], [], []] == [await found(world, call) for call in (waiting, rejected, ran)]
+
+
+async def test_a_call_that_a_late_report_amended_is_whole(world: World) -> None:
+    """Its result is another one, and its state is still `error`."""
+    call = await world.ask()
+    answer = await world.press(call)
+    assert answer.lease is not None
+    lost = await world.gate.finish_own(answer.lease, Ran(Result.UNKNOWN))
+    await world.gate.finish_own(replace(answer.lease, call=lost), Ran(Result.SUCCEEDED))
+
+    assert [] == await found(world, call)
 
 
 async def test_a_row_that_was_set_back_is_contradicted_by_its_chain(world: World) -> None:

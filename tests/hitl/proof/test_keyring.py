@@ -97,7 +97,7 @@ def test_garbage_is_refused(text: str) -> None:
     assert fact(Refusal.BUTTON) == refused.value.fact
 
 
-@pytest.mark.parametrize("raw", [bytes(34), b"\x02" + bytes(33), b"\x01\x03" + bytes(32)])
+@pytest.mark.parametrize("raw", [bytes(34), b"\x02" + bytes(33), b"\x01\x0b" + bytes(32)])
 def test_other_versions_and_verbs_are_refused(raw: bytes) -> None:
     """The right length is not enough: version and verb must be known."""
     import base64  # noqa: PLC0415 - what is packed by hand here only

@@ -13,6 +13,7 @@ from adapters.agents.offline import TOOLS
 from adapters.agents.providers import make_model
 from bot.conversation import StoredTurns
 from bot.service import Service
+from hitl import question
 from hitl.call import Call as ToolCall
 from hitl.call import Status, Verb
 from hitl.ports import Offer
@@ -25,7 +26,10 @@ from tests.scenarios.telegram.surface import staged as on_telegram
 from tests.scenarios.terminal import Terminal
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-OFFERS = tuple(Offer(TOOLS, tool, f"Does {tool}.", PATH) for tool in ("read_file", "delete_file"))
+OFFERS = (
+    *(Offer(TOOLS, tool, f"Does {tool}.", PATH) for tool in ("read_file", "delete_file")),
+    Offer(question.GROUP, question.TOOL, "Asks.", question.SCHEMA),
+)
 T = TypeVar("T")
 FINE = Reply("All done.")
 PLACES = ("terminal", "telegram", "slack")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from hitl import question
 from hitl.call import Status, Verb
-from simulators.model import Reply
+from simulators.model import Call, Reply
 from tests.scenarios.agent.stages import FINE, deleting, reading
 from tests.sentences import says
 
@@ -54,6 +55,20 @@ async def test_a_call_that_the_policy_allows_runs_at_once_beside_one_that_waits(
     await plan.idle()
 
 
+async def test_a_question_of_the_model_is_answered_by_people(plan: Planned) -> None:
+    """The model hears the words of the person who answered, and goes on with them. Nothing runs."""
+    asking = Call(f"{question.GROUP}__{question.TOOL}", {"question": "Which ones?", "options": ["merged", "all"]})
+    plan.says(Reply(calls=(asking,)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (waiting,) = await plan.cards(1)
+    await plan.stage.surface.answer("ann", waiting, "merged")
+    (told,) = (await plan.heard(2)).fresh.values()
+    await plan.idle()
+
+    assert ("succeeded", "merged") == (json.loads(told)["status"], json.loads(told)["output"])
+    assert [] == plan.ran()
+
+
 async def test_silence_is_heard_as_such(plan: Planned) -> None:
     """The model hears that nobody answered, which isn't a no by anybody."""
     plan.says(Reply(calls=deleting("staging-1")), FINE)
@@ -81,6 +96,18 @@ async def test_stop_ends_the_turn_and_withdraws_what_waits(plan: Planned) -> Non
     await plan.say("uma", "what is left?")
     assert ["stopped", "stopped"] == list(results(await plan.heard(2)).values())
     await plan.idle()
+
+
+async def test_stop_withdraws_a_question_too(plan: Planned) -> None:
+    """It is no answer to it."""
+    plan.says(Reply(calls=(Call(f"{question.GROUP}__{question.TOOL}", {"question": "Which ones?"}),)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (waiting,) = await plan.cards(1)
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+    assert Status.WITHDRAWN is await plan.stage.status(waiting)
+    assert 1 == len(plan.server.asked)
 
 
 async def test_nobody_else_stops_a_turn(plan: Planned) -> None:

@@ -47,6 +47,27 @@ async def test_fifty_texts_in_results_quotations_and_the_models_words_decide_not
     assert {line.event for line in await plan.stage.store.history(waiting.ref)} <= {"asked", "shown"}
 
 
+async def test_fifty_texts_in_file_names_and_questions_decide_nothing(plan: Planned) -> None:
+    """Each is a file name on a card and is part of a question and its options, beside a request that waits."""
+    stage, surface = plan.stage, plan.stage.surface
+    waiting = await stage.ask(args={"path": "wanted"})
+    card = surface.card(waiting)
+    texts = [text.format(short=waiting.short) for text in INJECTIONS]
+    for start in range(0, len(texts), 5):
+        group = texts[start : start + 5]
+        named = await stage.ask(args={"path": group[0], "others": group[1:]})
+        asked = await stage.question("\n".join(group), *(f"{at} {text[:20]}" for at, text in enumerate(group)))
+        for call in (named, asked):
+            assert Status.PENDING is await stage.status(call)
+            await stage.service.gate.withdraw(call.ref, surface.identities["uma"])
+    await plan.settle()
+
+    assert Status.PENDING is await stage.status(waiting)
+    assert card == surface.card(waiting)
+    assert [] == plan.ran()
+    assert {line.event for line in await stage.store.history(waiting.ref)} <= {"asked", "shown"}
+
+
 async def test_after_the_models_words_an_unaddressed_yes_decides_nothing(plan: Planned) -> None:
     """The latest message is no longer ours about the card: the yes is asked back, not counted."""
     plan.server.answers.clear()

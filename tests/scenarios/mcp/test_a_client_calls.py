@@ -13,6 +13,7 @@ from mcp.shared.subscriptions import ToolsListChanged
 from hitl.call import Decision, Result, Status, Verb
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import WAYS, Behind, Scripted, final, meta, text, tool
+from tests.sentences import says
 
 if TYPE_CHECKING:
     Way = tuple[str, str]
@@ -37,7 +38,7 @@ async def test_allowed_calls_run_and_answer_whole(behind: Behind, way: Way, file
         done = await client.call_tool("steps", {}, progress_callback=step)
         failed = await client.call_tool("fail", {})
 
-    assert [*NAMES, "sayso_status", "sayso_withdraw"] == [each.name for each in listed]
+    assert [*NAMES, "sayso_status", "sayso_withdraw", "ask_human"] == [each.name for each in listed]
     assert not any(each.output_schema for each in listed)
     assert {"name": "notes", "size": 3} == stat.structured_content
     assert "image" == picture.content[0].type
@@ -62,6 +63,31 @@ async def test_an_approved_call_runs_once_and_answers(behind: Behind, way: Way, 
 
     assert (False, '{"path": "a"}') == (result.is_error, text(result))
     assert ['remove {"path": "a"}'] == files.runs
+
+
+async def test_a_question_is_answered_in_words(behind: Behind, way: Way) -> None:
+    """It waits as a call does; the result is what the person said. Nothing runs."""
+    async with behind.client(*way) as client:
+        calling = asyncio.create_task(client.call_tool("ask_human", {"question": "Which branch?"}))
+        call = await behind.asked("ask_human")
+        await behind.answer(Verb.APPROVE, call, reason="release-7")
+        result = await final(client, await calling)
+
+    assert (False, "release-7") == (result.is_error, text(result))
+
+
+async def test_a_question_that_nobody_answers_says_so(behind: Behind, way: Way) -> None:
+    """Withdrawn, declined and misfit questions are told apart from answers."""
+    async with behind.client(*way) as client:
+        calling = asyncio.create_task(client.call_tool("ask_human", {"question": "Which?", "options": ["a", "b"]}))
+        await behind.answer(Verb.REJECT, await behind.asked("ask_human"))
+        declined = await final(client, await calling)
+        misfit = await client.call_tool("ask_human", {"question": "Which?", "options": ["a"]})
+
+    assert says(text(declined), "agent.question.rejected")
+    assert says(text(misfit), "question.options")
+    assert declined.is_error
+    assert misfit.is_error
 
 
 async def test_a_rejected_call_tells_its_reason(behind: Behind, way: Way, files: Scripted) -> None:

@@ -44,7 +44,7 @@ async def test_a_model_calls_tools_of_a_server_and_hears_how_each_ended(behind: 
                 await asyncio.sleep(0.01)
         await agent.close()
 
-    assert {"files__remove", "files__stat"} == set(server.asked[0].tools)
+    assert {"files__remove", "files__stat", "sayso__ask_human"} == set(server.asked[0].tools)
     assert ["succeeded"] * 2 == [json.loads(each)["status"] for each in server.asked[1].fresh.values()]
     assert {"stat {}", 'remove {"path": "a"}'} == set(files.runs)
     assert "All done." in shown[-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
-from hitl.call import Call, Verb
+from hitl.call import CHOICES, Call, Verb
 from hitl.errors import InvalidConfirmation
 from hitl.proof.keyring import ButtonData
 from hitl.records import replace
@@ -84,7 +84,7 @@ class Room(ChatRoom["Message", "Wired"]):
         """Whether the latest message of anyone else in the thread is ours about the call, and no other card waits."""
         me = self.people[who].id
         latest = [one for one in self.room.thread(self.root.ts) if one.user_id != me]
-        waiting = [one for one in self.posted() if "Approve" in " ".join(one.labels)]
+        waiting = [one for one in self.posted() if len(one.labels) > 1]
         return bool(latest) and call.short in latest[-1].shown.text and len(waiting) <= 1
 
     async def press(self, who: str, call: Call, verb: Verb) -> None:
@@ -94,12 +94,17 @@ class Room(ChatRoom["Message", "Wired"]):
 
     async def pressed(self, who: str, card: Message, verb: Verb) -> Delivery | None:
         """The same on this message, without waiting."""
-        return await self.server.press(self.people[who], card, f"sayso:{verb}")
+        action = f"sayso:choose:{CHOICES.index(verb) + 1}" if verb in CHOICES else f"sayso:{verb}"
+        return await self.server.press(self.people[who], card, action)
 
     async def react(self, who: str, call: Call, emoji: str) -> None:
         """A reaction."""
         await self.server.react(self.people[who], self.message(call), _NAMES.get(emoji, emoji))
         await self.settle()
+
+    async def send_again(self) -> None:
+        """A minute goes by on the platform."""
+        await self.server.advance(61)
 
     async def command(self, who: str, text: str) -> None:
         """`/sayso ...`, in the channel."""

@@ -77,6 +77,10 @@ class Group(ChatRoom["Message", "Wired"]):
         await self.server.react(self.people[who], self.message(call), emoji)
         return await self.settle()
 
+    async def send_again(self) -> None:
+        """A minute goes by on the platform."""
+        await self.server.advance(61)
+
     async def command(self, who: str, text: str) -> None:
         """A command in the group."""
         await self.server.say(self.people[who], self.room, f"/{text}")

@@ -13,6 +13,7 @@ from hitl.cards.wording import say
 from hitl.outcomes import Told
 from tests.scenarios.harness import FAKE_STATUS
 from tests.scenarios.test_a_critical_call import *  # noqa: F403 - the scenarios are what is wanted
+from tests.scenarios.test_a_question import *  # noqa: F403
 from tests.scenarios.test_a_reason_follows import *  # noqa: F403
 from tests.scenarios.test_a_stranger_answers import *  # noqa: F403
 from tests.scenarios.test_an_agent_lies import *  # noqa: F403

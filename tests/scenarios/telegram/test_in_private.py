@@ -39,6 +39,19 @@ async def test_a_word_right_below_the_card_decides(stage: TelegramStage) -> None
     assert Status.SUCCEEDED == await stage.status(call)
 
 
+async def test_typing_is_no_message(stage: TelegramStage) -> None:
+    """While the bot shows that it works, its card stays the latest message, and a word right below it decides."""
+    room = await private(stage)
+    call = await stage.ask()
+    wires = stage.surface.wires
+    assert wires is not None
+    await wires.chat.working(stage.surface.conversation, on=True)
+    await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
+
+    assert "sendChatAction" in [one.method for one in stage.surface.server.platform.calls]
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
 @pytest.mark.parametrize("whose", ["her own", "ours"])
 async def test_a_yes_in_answer_to_another_message_decides_nothing(stage: TelegramStage, whose: str) -> None:
     """A text that answers a message which is about no call doesn't count as one that answers nothing."""

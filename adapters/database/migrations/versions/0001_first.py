@@ -1,4 +1,4 @@
-"""The first schema."""
+"""The first schema of the database."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _create_votes() -> None:
 
 
 def upgrade() -> None:
-    """Create the first tables."""
+    """Create the tables of the first schema."""
     _create_audit()
     _create_calls()
     _create_inbox()

@@ -1,4 +1,4 @@
-"""Adds the table of our latest message in each private conversation."""
+"""Adds the table of the service's latest message in each private conversation."""
 
 from __future__ import annotations
 

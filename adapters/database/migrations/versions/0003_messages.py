@@ -1,4 +1,4 @@
-"""Adds the table that binds each message of ours to a call."""
+"""Adds the table of the service's own messages. It says which call each message is about."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table. A reply to one of those messages gets a question back."""
+    """Drop the table. After that, a reply to one of its messages gets a question back."""
     op.drop_table("messages")

@@ -15,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table."""
+    """Create the table of bearer tokens."""
     op.create_table(
         "credentials",
         sa.Column("name", sa.String(), nullable=False),

@@ -15,7 +15,7 @@ _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Create the table."""
+    """Create the table of agents' turns."""
     op.create_table(
         "turns",
         sa.Column("seq", _BIG, nullable=False),

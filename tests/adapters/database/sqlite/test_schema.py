@@ -21,7 +21,8 @@ from sqlmodel import SQLModel
 
 from adapters.database import definitions, rows, statements, tables
 from adapters.database.migrations import upgrade
-from adapters.database.sqlite.schema import REVISIONS, ensure
+from adapters.database.sqlite.schema import NEW_SCHEMA, REVISIONS, ensure, revision
+from adapters.database.sqlite.writer import connect
 from hitl.errors import Unavailable
 from hitl.proof.keyring import Keyring
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEYS = Keyring([("k1", b"1" * 32)])
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -115,13 +117,42 @@ def test_a_call_is_all_columns_of_its_table() -> None:
     """What the statements read and write is the table; the salt is never read."""
     columns = {column.name for column in SQLModel.metadata.tables["calls"].columns}
 
-    assert columns == {*rows.FIXED, *rows.MUTABLE, "salt", "args"}
+    assert columns == {*rows.CALL, "salt"}
     assert columns == {*rows.CALL, "salt"}
 
 
 def test_the_statements_are_those_that_the_tables_compile_to() -> None:
     """A changed table or definition, or another release of SQLAlchemy, is followed by generating the file again."""
     assert definitions.generated() == Path(statements.__file__).read_text()
+
+
+def test_a_new_database_is_as_the_migrations_would_make_it() -> None:
+    """A new migration is followed by generating the file again (`python -m adapters.database.definitions`)."""
+    assert upgrade.new_schema() == NEW_SCHEMA.read_text()
+
+
+def test_a_new_database_has_the_schema_of_a_migrated_one(tmp_path: Path) -> None:
+    """Tables, indexes and revision are the same."""
+    made, migrated = connect(tmp_path / "made.db"), connect(tmp_path / "migrated.db")
+    ensure(made, "made.db", KEYS)
+    upgrade.to_head(migrated, "migrated.db", KEYS)
+    revisions, schemas = zip(*((revision(each, ""), schema_of(each)) for each in (made, migrated)), strict=True)
+
+    assert (REVISIONS[-1],) * 2 == revisions
+    assert schemas[1] == schemas[0]
+
+
+def test_a_new_database_needs_no_library_for_migrations(tmp_path: Path) -> None:
+    """Importing it takes longer than all the rest of a start."""
+    program = (
+        "import sys;"
+        "from adapters.database.sqlite.schema import ensure; from adapters.database.sqlite.writer import connect;"
+        f"ensure(connect({str(tmp_path / 'new.db')!r}), 'new.db', None);"
+        "print({'alembic', 'sqlalchemy', 'sqlmodel'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+
+    assert "set()" == done.stdout.strip()
 
 
 def test_few_statements_are_for_sqlite_alone() -> None:

@@ -1,0 +1,139 @@
+"""Finds the question that words or a button answer, and writes the answer.
+
+The answer decides the call and is its result, so both are in the same commit: a crash can't come between them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl import replies
+from hitl.call import Call, Event, Reply, ReplyKind, Result, Risk, Verdict
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
+from hitl.gate.moves import with_decision, with_lease, with_result
+from hitl.gate.response import Answer, Came
+from hitl.gate.swap import arrival, edits, entry_of, find, note, swap
+from hitl.gate.target import typed_refs
+from hitl.gate.votes import sealed_vote
+from hitl.lifecycle import Trigger
+from hitl.outcomes import Fact, Told, fact
+from hitl.ports import Change
+from hitl.question import LONGEST_ANSWER, answer_in, are_meant, is_question, options, without_ref
+from hitl.records import replace
+from hitl.replies import Meaning, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from hitl.gate.context import GateContext
+    from hitl.gate.target import Scene
+
+
+def as_question(verdict: Verdict) -> Verdict:
+    """Return the verdict on a question. The policy's denial, approvers and time count; its risk doesn't count.
+
+    An answer runs nothing, so one yes is enough and nothing must be confirmed.
+    """
+    return replace(verdict, risk=Risk.LOW, require_reason=False)
+
+
+async def words_on_question(
+    gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
+) -> Call | Answer | None:
+    """Return the question that the words of a reply answer, or an answer to give instead, or None for other words.
+
+    Words that point to a question are about that question. Words that point to no call answer an open question under
+    the conditions under which they would decide a call (`hitl.gate.target`), and only if they can't be talk between
+    people. `known` are the refs that the words may name.
+    """
+    if reply.kind is not ReplyKind.TEXT:
+        return None
+    named = typed_refs(reply.text, known)
+    if scene.aimed:
+        about = scene.answered
+        others = about is None or bool(named - {about.short})
+        return None if others or about is None or not is_question(about) else about
+    if named:
+        about = await find(gate, named.pop()) if len(named) == 1 else None
+        return about if about is not None and is_question(about) else None
+    return _unaddressed(gate, reply, scene, readings)
+
+
+def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
+    """Return the open question that words are about if they point to no call, or an answer to give instead, or None."""
+    open_here = [call for call in scene.open if is_question(call)]
+    if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):
+        return None
+    if len(scene.open) > 1:
+        return Answer(Came.WHICH, fact(Told.WHICH, shorts=", ".join(call.short for call in scene.open)))
+    (call,) = scene.open
+    if scene.follows != call.ref:
+        return Answer(Came.NOT_A_REPLY, fact(Told.POINT_ANSWER, short=call.short), call)
+    return call
+
+
+def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
+    """Whether words could be an answer to a question, by the rights of the person and by the words.
+
+    If the question offers no options, words that are a question, a condition or a "wait" are talk and no answer.
+    """
+    if not gate.access.may_answer(scene.principal, call):
+        return False
+    if options(call):
+        return answer_in(call, reply.text) is not None
+    return replies.verdict(list(readings)).verdict is not Meaning.UNCLEAR or replies.is_reason(reply.text)
+
+
+async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Reading | Answer:
+    """Return the reading of words that answer a question, or the gate's answer to words that can't be meant."""
+    if not are_meant(reply.spans):
+        return await unanswered(gate, reply, call)
+    return Reading(Meaning.APPROVE, without_ref(reply.text, call.short) or None)
+
+
+async def unanswered(gate: GateContext, reply: Reply, call: Call) -> Answer:
+    """Record a reply that answered nothing. Return an answer that explains to a permitted person how to answer."""
+    may = gate.access.may_answer(gate.people.principal(reply.identity), call)
+    told = _how(call) if may else fact(Told.QUESTION_OTHER)
+    return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
+
+
+def _how(call: Call) -> Fact:
+    offered = tuple(one_line(mask(one)) for one in options(call))
+    if offered:
+        numbered = tuple(fact(Told.OPTION, number=at, option=one) for at, one in enumerate(offered, start=1))
+        return fact(Told.CHOOSE, short=call.short, options=numbered)
+    return fact(Told.ANSWER_HOW, short=call.short, most=LONGEST_ANSWER)
+
+
+async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """Answer a question, and return the gate's answer. Text that looks like a secret is masked.
+
+    Return None if another change or the clock came first.
+    """
+    if not reading.reason:
+        if options(call):
+            return await unanswered(gate, reply, call)
+        needed = Answer(Came.REASON_NEEDED, fact(Told.ANSWER_NEEDED, short=call.short), call)
+        return await note(gate, reply, call, Event.HELD, needed)
+    given = answer_in(call, reading.reason)
+    if given is None:
+        return await unanswered(gate, reply, call)
+    words = mask(given)
+
+    def seal(now: datetime) -> Change:
+        vote = sealed_vote(gate, reply, call, principal, now, approve=True, reason=words)
+        decided = with_decision(gate, call, Trigger.APPROVE, principal, now, words)
+        leased = with_lease(gate, decided, gate.owner, "", now)
+        ended = with_result(gate, leased, Trigger.COMPLETE, Result.SUCCEEDED, now, output=words)
+        said = {**arrival(reply), "reason": words, "claimed_by": gate.owner, "policy_asked": call.verdict.policy}
+        entries = (entry_of(ended, Event.APPROVED, principal, **said), entry_of(ended, Event.SUCCEEDED, "service"))
+        return Change(ended, (vote,), entries, edits(gate, ended), handled=reply.event)
+
+    ended = await swap(gate, call, seal)
+    if ended is None:
+        return None
+    told = Told.ANSWERED if words == given else Told.ANSWERED_MASKED
+    return Answer(Came.APPROVED, fact(told, short=call.short), ended)

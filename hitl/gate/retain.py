@@ -1,0 +1,83 @@
+"""What retention does with a call that is over: it erases the arguments, and archives the call. Both are on record.
+
+Erasing takes everything that tells of the arguments: the arguments, the preview, the output, the notes, and what the
+executor and the policy said of this one call. Who asked, who decided, when and why, and all MACs stay. The row gets a
+new MAC that covers the time of erasure, and the call's chain gets a line with the same time. So `sayso audit verify`
+can tell an erased call from one whose arguments somebody else emptied.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.call import MAY_RUN, Call, CardTerms, Event, Result
+from hitl.errors import Tampered
+from hitl.gate.swap import entry_of
+from hitl.lifecycle import Trigger, advance
+from hitl.ports import Change, Expect, Unit
+from hitl.proof import seals
+from hitl.proof.integrity import flaws_of
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.gate.context import GateContext
+    from hitl.proof.keyring import Keyring
+
+#: Results that a late report may amend.
+_AMENDABLE = frozenset({Result.TIMED_OUT, Result.UNKNOWN})
+_NO_ARGUMENTS = b"{}"
+
+
+def over_since(call: Call) -> datetime | None:
+    """Return when the call ended, or None if something may still happen to it, such as a late report."""
+    if not call.ended or call.due_at is not None or call.result in _AMENDABLE:
+        return None
+    return call.finished_at or call.decided_at
+
+
+async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None:
+    """Implement `Gate.retire`."""
+    archives = archive and not call.archived
+    if over_since(call) is None or not (archives or call.erased_at is None):
+        return None
+    # A new MAC on a changed row would hide the change for good.
+    if flaws_of(gate.keys, call, await gate.store.votes(call.ref), await gate.store.history(call.ref)):
+        raise Tampered
+
+    def seal(now: datetime) -> Change:
+        kept, entries = call, []
+        if archives:
+            kept = advance(kept, Trigger.RESET)
+            entries.append(entry_of(call, Event.ARCHIVED, "service"))
+        if call.erased_at is None:
+            kept = _erased(gate.keys, kept, now)
+            entries.insert(0, entry_of(call, Event.ERASED, "service"))
+        return Change(kept.evolve(version=call.version + 1), entries=entries)
+
+    # Nobody is notified: the call was over, and for those who watch it nothing happens.
+    change = await gate.store.commit(Unit(Expect(call.ref, call.version), seal))
+    return change.call if change else None
+
+
+def _erased(keys: Keyring, call: Call, now: datetime) -> Call:
+    """Return the call without its arguments and what tells of them, with new MACs."""
+    card = call.verdict.card
+    verdict = replace(call.verdict, why="", programs=(), card=card and CardTerms(stage=card.stage))
+    bare = call.evolve(
+        args=_NO_ARGUMENTS,
+        cwd=None,
+        preconditions=(),
+        sentence="",
+        preview="",
+        notes=(),
+        note="",
+        verdict=verdict,
+        output=None,
+        # The MAC of the decision covers the error of a call that was never to run. Such an error tells of no argument.
+        error=None if call.decision in MAY_RUN else call.error,
+        erased_at=now,
+    )
+    result_mac = seals.result(keys, bare) if bare.result else None
+    return bare.evolve(row_mac=seals.row(keys, bare), result_mac=result_mac)

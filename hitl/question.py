@@ -1,0 +1,144 @@
+"""Questions to people. A question is a call of a built-in tool: nothing runs it, and its result is a person's answer.
+
+A question is stored, shown, sealed, recorded and ended as any call. Its approval is the answer: the approval's reason
+holds the words. See `docs/decisions/questions.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Final
+
+from hitl.call import CHOICES, Preparation, Runs, ToolInfo
+from hitl.cards.text import one_line, visible
+from hitl.cards.wording import say
+from hitl.errors import InvalidConfirmation
+from hitl.proof.canonical import canonical
+from hitl.proof.keyring import as_short
+from hitl.replies.model import SpanKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hitl.call import Ask, Call, Verb
+    from hitl.replies import Span
+
+#: The group and the name of the tool.
+GROUP: Final = "sayso"
+TOOL: Final = "ask_human"
+#: The executor in the row of every question. A call of a caller's own tool has another executor, whatever the tool's
+#: name.
+EXECUTOR: Final = "sayso:question"
+#: The longest question that every card shows whole, in characters.
+LONGEST: Final = 1000
+#: The longest option that every platform shows whole on a button: Slack takes 75 characters, a phone shows fewer.
+LONGEST_OPTION: Final = 60
+#: The longest answer, in characters. Slack's window takes 3,000.
+LONGEST_ANSWER: Final = 4000
+FEWEST_OPTIONS: Final = 2
+MOST_OPTIONS: Final = len(CHOICES)
+SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "question": {"type": "string", "minLength": 1, "maxLength": LONGEST},
+        "options": {
+            "type": "array",
+            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_OPTION},
+            "minItems": FEWEST_OPTIONS,
+            "maxItems": MOST_OPTIONS,
+        },
+    },
+    "required": ["question"],
+    "additionalProperties": False,
+}
+INFO: Final = ToolInfo(EXECUTOR, hashlib.sha256(canonical(SCHEMA)).hexdigest(), schema=SCHEMA)
+
+#: Formatting by which a person takes words back, hides them, or repeats somebody else's.
+_NOT_MEANT = frozenset({SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.QUOTE})
+_AROUND_REF = " \t\r\n:,;.#-"
+
+
+def is_asked(ask: Ask) -> bool:
+    """Whether a request is a question. A call that its caller runs is no question, whatever its tool's name."""
+    return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
+
+
+def is_question(call: Call) -> bool:
+    """Whether a call is a question."""
+    return call.executor == EXECUTOR
+
+
+def prepared(ask: Ask) -> Preparation:
+    """Return the preparation of a question. Raises InvalidConfirmation for arguments that don't fit `SCHEMA`."""
+    question, options = ask.args.get("question"), ask.args.get("options", ())
+    known = ask.args.keys() <= SCHEMA["properties"].keys()
+    if not known or not isinstance(question, str) or not question.strip() or len(visible(question)) > LONGEST:
+        raise InvalidConfirmation(say("question.misfit", most=LONGEST))
+    if "options" in ask.args and not _are_options(options):
+        raise InvalidConfirmation(
+            say("question.options", fewest=FEWEST_OPTIONS, most=MOST_OPTIONS, longest=LONGEST_OPTION)
+        )
+    return Preparation(say("question.does"))
+
+
+def _are_options(options: object) -> bool:
+    """Whether a value is a list of options that fit the limits and look different to people."""
+    if not isinstance(options, list | tuple) or not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
+        return False
+    fit = all(isinstance(one, str) and one.strip() and len(visible(one)) <= LONGEST_OPTION for one in options)
+    return fit and len({_plain(one_line(one)) for one in options}) == len(options)
+
+
+def asked(call: Call) -> str:
+    """Return the words of a question, as they were asked."""
+    return str(call.arguments.get("question", ""))
+
+
+def options(call: Call) -> tuple[str, ...]:
+    """Return the answers that a question offers, () if any words answer it."""
+    return tuple(map(str, call.arguments.get("options") or ()))
+
+
+def choice(call: Call, verb: Verb | None) -> str | None:
+    """Return the option that a button chooses, or None if the question has no such option."""
+    offered = options(call)
+    at = CHOICES.index(verb) if verb in CHOICES else len(offered)
+    return offered[at] if at < len(offered) else None
+
+
+def answer_in(call: Call, words: str) -> str | None:
+    """Return the answer that words give, or None if they give no answer.
+
+    If the question offers options, the words must be one of the options or its number. Otherwise any words are an
+    answer.
+    """
+    words, offered = words.strip(), options(call)
+    if not offered:
+        return words if 0 < len(words) <= LONGEST_ANSWER else None
+    said = _plain(words)
+    named = next((one for one in offered if _plain(one_line(one)) == said), None)
+    numbered = {str(number): one for number, one in enumerate(offered, start=1)}
+    return named or numbered.get(said)
+
+
+def without_ref(words: str, short: str) -> str:
+    """Return the words without the ref of the question at their beginning or end."""
+    parts = words.split()
+    first = next((at for at, part in enumerate(parts) if as_short(part.strip(_AROUND_REF)) != short), len(parts))
+    if first:
+        words = "".join(words.split(maxsplit=first)[first:]).lstrip(_AROUND_REF)
+    parts = words.split()
+    last = next((at for at, part in enumerate(parts[::-1]) if as_short(part.strip(_AROUND_REF)) != short), 0)
+    if last:
+        words = words.rsplit(maxsplit=last)[0].rstrip(_AROUND_REF)
+    return words.strip()
+
+
+def are_meant(spans: Sequence[Span]) -> bool:
+    """Whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
+    return all(span.kind not in _NOT_MEANT for span in spans)
+
+
+def _plain(text: str) -> str:
+    """Return a text as answers are compared: in lower case, without surplus blanks and without a stop at the end."""
+    return " ".join(text.split()).rstrip(".!").casefold()

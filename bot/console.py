@@ -14,7 +14,6 @@ from adapters.terminal.surface import SURFACE
 from bot.conversation import Router
 from hitl.call import Call, Decision, Runs, State, Status
 from hitl.cards.card import headline
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.records import replace
 
@@ -22,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from adapters.terminal.screen import Screen
     from bot.conversation import StoredTurns
     from bot.service import Service
+    from hitl.cards.wording import Wording
 
 
 class Console:
     """The conversation of one person (`identity`) in one place. If `width` is None, cards are plain text."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whose conversation it is, and how it is shown
         self,
         service: Service,
         *,
@@ -39,6 +40,7 @@ class Console:
         width: Callable[[], int] | None = None,
         colour: bool = False,
         turns: StoredTurns | None = None,
+        screen: Screen | None = None,
     ) -> None:
         self._service = service
         self._gate = service.gate
@@ -46,12 +48,25 @@ class Console:
         self._place = conversation
         self._surface = conversation.partition(":")[0]
         self._principal = service.gate.people.principal(identity)
-        self._chat = TerminalChat(show, width=width, colour=colour, names=service.gate.names, reader=self._principal)
+        self._chat = TerminalChat(
+            show,
+            width=width,
+            colour=colour,
+            names=service.gate.names,
+            reader=self._principal,
+            wording=self.wording,
+            screen=screen,
+        )
         surface = replace(SURFACE, help="model.help") if turns else SURFACE
         self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
+        self._has_screen = screen is not None
         service.listeners.add(self)
         self._router.listen(self._surface)
+
+    def wording(self) -> Wording:
+        """Return the language of the person."""
+        return self._gate.people.wording(self._place, self._identity)
 
     async def open_calls(self) -> list[Call]:
         """Return the pending calls of this place that the person may see, oldest first."""
@@ -90,7 +105,7 @@ class Console:
         try:
             await self._router.handle(heard)
         except SaysoError as error:
-            self._chat.say(error.message)
+            self._chat.say(error.told(self.wording(), self._gate.names))
         for call in tuple(self._running.values()):
             await self._service.ended(call)
         await self._remind(waiting)
@@ -120,7 +135,7 @@ class Console:
             self._chat.post(call, self._gate.clock.now())
         elif call.state is State.EXECUTING and self._concerns(call):
             self._running[call.ref] = call
-        elif call.ended and self._concerns(call) and not self._rejected_it(call):
+        elif call.ended and self._concerns(call) and (self._has_screen or not self._rejected_it(call)):
             own = self._gate.access.asked(self._principal, call) or call.decided_by == self._principal
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
@@ -148,6 +163,5 @@ class Console:
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
-                self._chat.say(
-                    say("offline.still", short=still.short, headline=headline(still, self._gate.names)), still.ref
-                )
+                told = headline(still, self._gate.names, self.wording())
+                self._chat.say(self.wording().say("offline.still", short=still.short, headline=told), still.ref)

@@ -16,7 +16,7 @@ from bot.console import Console
 from bot.policies import Policies
 from bot.surfaces import surfaces
 from hitl.call import Risk
-from hitl.cards.wording import say
+from hitl.cards.languages import wording_of
 from hitl.gate.operating_mode import Terms
 from hitl.people import Conversation, Directory
 
@@ -33,11 +33,15 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 class Demo:
     """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
-    `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout.
+    `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout. `language` is what
+    people read.
     """
 
-    def __init__(self, *, workspace: Path | None, state: Path | None, timeout_s: int | None = None) -> None:
+    def __init__(
+        self, *, workspace: Path | None, state: Path | None, timeout_s: int | None = None, language: str = "en"
+    ) -> None:
         self._terms = Terms(timeout_s=timeout_s)
+        self._language = language
         self._workspace = workspace
         self._state = state
         self._identity = f"local:{os.getuid()}"
@@ -79,7 +83,12 @@ class Demo:
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
         return Directory(
-            approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own}, surfaces=surfaces()
+            approvers=me,
+            requesters=me,
+            operators=me,
+            conversations={CONVERSATION: own},
+            language=self._language,
+            surfaces=surfaces(),
         )
 
     async def _pipe(self, running: Running) -> None:
@@ -97,6 +106,7 @@ class Demo:
     async def _talk(self, running: Running) -> None:
         from bot.line_editor import Talk, tell
 
+        say = wording_of(self._language).say
         tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()
         tell(say("demo.next"))

@@ -11,11 +11,13 @@ import termios
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession, print_formatted_text
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from adapters.terminal.messages import countdown, wrapped
+from adapters.terminal.screen import Screen
 from bot.console import Console
 from hitl.call import Status
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 _REFRESH_S = 0.5
+_PROMPT = "> "
 
 
 class Talk:
@@ -41,18 +44,22 @@ class Talk:
         self._aimed: str | None = None
         self._left = False
         colour = not os.environ.get("NO_COLOR")
+        self._screen = Screen(self._write, shutil.get_terminal_size)
         self._console = Console(
             service,
             identity=identity,
             conversation=conversation,
-            show=tell,
+            show=self._screen.show,
             width=_columns,
             colour=colour,
+            screen=self._screen,
         )
+        # The typed line is erased, and shown again by us: so that the lines above it are known.
         self._session: PromptSession[str] = PromptSession(
-            "> ",
+            _PROMPT,
             bottom_toolbar=self._bar,
             refresh_interval=_REFRESH_S,
+            erase_when_done=True,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
         service.listeners.add(self)
@@ -76,10 +83,28 @@ class Talk:
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
         with patch_stdout(raw=True):
             while not self._left and (line := await _ask(self._session)) is not None:
+                if line.strip():
+                    self._screen.show(wrapped(f"{_PROMPT}{line}", _columns()))
                 begun_at, self._begun_at = self._begun_at, None
                 aimed, self._aimed = self._aimed, None
                 await self._console.hear(line, begun_at=begun_at, aimed=aimed)
         await self._console.withdraw_all()
+
+    def _write(self, erased: int, text: str) -> None:
+        """Erase lines above the line that is being typed, and show a text in their place."""
+
+        def write() -> None:
+            output = self._session.output
+            if erased:
+                output.cursor_up(erased)
+                output.erase_down()
+                output.flush()
+            print_formatted_text(ANSI(_fitted(text)), output=output)
+
+        if self._session.app.is_running:
+            run_in_terminal(write)
+        else:
+            write()
 
     def _leave(self) -> None:
         self._left = True
@@ -101,7 +126,7 @@ class Talk:
         """
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
-        return countdown(call, len(waiting) - 1, self._clock.now(), _columns())
+        return countdown(call, len(waiting) - 1, self._clock.now(), _columns(), self._console.wording())
 
 
 async def _ask(session: PromptSession[str]) -> str | None:
@@ -115,6 +140,11 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
+def _fitted(text: str) -> str:
+    """Return text for the window, broken between words where a line of it is too wide."""
+    return text if "\x1b" in text else wrapped(text, _columns())
+
+
 def tell(text: str) -> None:
     """Show text above the line that is being typed, broken between words if the screen is narrower."""
-    print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))
+    print_formatted_text(ANSI(_fitted(text)))

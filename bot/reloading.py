@@ -27,7 +27,17 @@ _log = logging.getLogger(__name__)
 #: The settings that a reload applies. All other settings need a restart.
 _TAKEN = frozenset(
     {
-        *("approvers", "requesters", "operators", "principals", "conversations", "routes", "self_approval_socket"),
+        *(
+            "approvers",
+            "requesters",
+            "operators",
+            "principals",
+            "conversations",
+            "routes",
+            "self_approval_socket",
+            "language",
+            "languages",
+        ),
         *("policy", "policies"),
     }
 )

@@ -78,6 +78,8 @@ def _span(value: object) -> object:
 #: A span of time: a number with its unit (`90d`).
 Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
+#: The languages that have a catalogue (`hitl.cards.languages`).
+Language = Literal["en", "de"]
 #: A principal, an identity or a place. An empty name would match nobody, although it looks like an entry.
 Name = Annotated[str, Field(min_length=1)]
 
@@ -89,6 +91,7 @@ class ConversationSettings(_Part):
     requesters: list[Name] | None = None
     self_approval: SelfApproval = "off"
     routes: list[Name] | None = None
+    language: Language | None = None
 
 
 class LimitSettings(_Part):
@@ -278,6 +281,8 @@ class Settings(BaseSettings):
     principals: dict[Name, list[Name]] = {}
     conversations: dict[str, ConversationSettings] = {}
     self_approval_socket: SelfApproval = "off"
+    language: Language = "en"
+    languages: dict[Name, Language] = {}
     routes: list[Name] = []
     policy: str = "default"
     policies: Annotated[list[Path], BeforeValidator(_named)] = []
@@ -363,7 +368,12 @@ class Settings(BaseSettings):
         """
         conversations = {
             place: Conversation(
-                place, _names(c.approvers), _names(c.requesters), _risk(c.self_approval), _names(c.routes)
+                place,
+                _names(c.approvers),
+                _names(c.requesters),
+                _risk(c.self_approval),
+                _names(c.routes),
+                c.language,
             )
             for place, c in self.conversations.items()
         }
@@ -378,6 +388,8 @@ class Settings(BaseSettings):
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
                 revoked=self._revoked,
+                language=self.language,
+                languages=dict(self.languages),
                 surfaces=surfaces(),
             )
         except ValueError as error:

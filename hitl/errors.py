@@ -27,10 +27,14 @@ Each class has a stable code, an HTTP status (RFC 9110), and a docstring that is
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH
 from hitl.outcomes import Fact
+
+if TYPE_CHECKING:
+    from hitl.cards.wording import Wording
+    from hitl.people.names import Names
 
 
 class SaysoError(Exception):
@@ -54,8 +58,12 @@ class SaysoError(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence for people."""
-        return sentence(self.fact) if self.fact else str(self.args[0])
+        """The sentence in English, for programs and the log."""
+        return self.told(IN_ENGLISH)
+
+    def told(self, wording: Wording, names: Names | None = None) -> str:
+        """Return the sentence in a language; one that was raised with a sentence stays in the language of that."""
+        return wording.sentence(self.fact, names) if self.fact else str(self.args[0])
 
 
 class Refused(SaysoError):

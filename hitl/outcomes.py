@@ -38,6 +38,16 @@ class Person(Struct, frozen=True):
         return self.shown
 
 
+class Stored(Struct, frozen=True):
+    """A text as a particular of a fact. If it is a sentence of ours, stored in English, it is told in any language."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
 def fact(what: str, /, **particulars: object) -> Fact:
     """Return a fact with this code, and with these particulars to fill into its sentence."""
     return Fact(what, particulars)

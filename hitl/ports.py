@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
+from hitl.cards.wording import IN_ENGLISH
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Verdict,
         Vote,
     )
+    from hitl.cards.wording import Wording
     from hitl.credentials import Credential
     from hitl.proof.keyring import Keyring
 
@@ -392,9 +395,8 @@ class Agent(Protocol):
     def name(self) -> str:
         """The agent's name on cards and in the record."""
 
-    @property
-    def help(self) -> str:
-        """A text for people that describes the messages which the agent understands."""
+    def help(self, wording: Wording) -> str:
+        """Return a text for people that describes the messages which the agent understands, in their language."""
 
     def understands(self, text: str) -> bool:
         """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
@@ -441,6 +443,10 @@ class StoredTurn(Protocol):
         """
 
     @property
+    def wording(self) -> Wording:
+        """The language of the conversation."""
+
+    @property
     def state(self) -> bytes:
         """The state that the agent last stored for this turn, b'' at its beginning."""
 
@@ -476,6 +482,8 @@ class Explaining:
     card: str
     #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
     state: bytes
+    #: The language of the conversation.
+    wording: Wording = IN_ENGLISH
 
 
 class ResumingAgent(Protocol):
@@ -485,9 +493,8 @@ class ResumingAgent(Protocol):
     def name(self) -> str:
         """The agent's name on cards and in the record."""
 
-    @property
-    def help(self) -> str:
-        """A text for people that describes the messages which the agent understands."""
+    def help(self, wording: Wording) -> str:
+        """Return a text for people that describes the messages which the agent understands, in their language."""
 
     async def take(self, turn: StoredTurn) -> str:
         """Take a turn from its stored state to its end. Return the last text to say.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from hitl.call import Call
+    from hitl.cards.wording import Wording
     from hitl.ports import Explaining, Offer, StoredTurn
 
 _log = logging.getLogger(__name__)
@@ -80,10 +81,9 @@ class ModelAgent:
         self._bounds = bounds or Bounds()
         self._pauses_s = pauses_s
 
-    @property
-    def help(self) -> str:
+    def help(self, wording: Wording) -> str:
         """The text for people about how to talk to this agent."""
-        return say("model.help")
+        return wording.say("model.help")
 
     async def close(self) -> None:
         """Close the connections to the provider."""
@@ -99,13 +99,13 @@ class ModelAgent:
             while not thread.over:
                 await self._make_calls(turn, thread)
                 async with turn.working():
-                    await self._ask(thread)
+                    await self._ask(thread, turn.wording)
                 reach("turn.answered")
                 await turn.keep(thread.packed())
                 reach("turn.kept")
         except _FailedError as error:
             return str(error)
-        return thread.words or say("model.silent")
+        return thread.words or turn.wording.say("model.silent")
 
     async def explain(self, asked: Explaining) -> str:
         """Return the model's answer to a question about a pending call, from its card and its thread.
@@ -130,8 +130,8 @@ class ModelAgent:
                 )
         except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
             _log.warning("turn.not_explained", {"error": type(error).__name__})
-            return say("model.explain.failed", why=self._why(error))
-        return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or say("model.explain.silent")
+            return asked.wording.say("model.explain.failed", why=self._why(error, asked.wording))
+        return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or asked.wording.say("model.explain.silent")
 
     # -- the calls of an answer -----------------------------------------------------------------------------
 
@@ -171,18 +171,18 @@ class ModelAgent:
 
     # -- the model ------------------------------------------------------------------------------------------
 
-    async def _ask(self, thread: Thread) -> None:
+    async def _ask(self, thread: Thread, wording: Wording) -> None:
         """Ask the model for its next answer, and retry if the failure may pass. Raises _FailedError."""
         toolset = Offered(await self._offers())
         for pause_s in (*self._pauses_s, None):
             try:
                 return await self._answer(thread, toolset)
             except UsageLimitExceeded:
-                raise _FailedError(say("model.limit")) from None
+                raise _FailedError(wording.say("model.limit")) from None
             except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
                 _log.warning("turn.model_failed", {"error": type(error).__name__})
                 if pause_s is None or not _passes(error):
-                    raise _FailedError(say("model.failed", why=self._why(error))) from None
+                    raise _FailedError(wording.say("model.failed", why=self._why(error, wording))) from None
             await asyncio.sleep(pause_s)
         return None
 
@@ -217,15 +217,15 @@ class ModelAgent:
         thread.calls = _wanted(deferred, toolset, thread.requests) if deferred else []
         thread.told = not (deferred and thread.words.strip())
 
-    def _why(self, error: Exception) -> str:
+    def _why(self, error: Exception, wording: Wording) -> str:
         """Return why there is no answer, for people, without the provider's own text: it may hold part of the key."""
         if isinstance(error, ModelHTTPError):
-            return say("model.why.status", status=error.status_code)
+            return wording.say("model.why.status", status=error.status_code)
         if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
-            return say("model.why.slow", seconds=f"{self._bounds.answer_s:g}")
+            return wording.say("model.why.slow", seconds=f"{self._bounds.answer_s:g}")
         if isinstance(error, ModelAPIError) and "Connection" in type(error).__name__:
-            return say("model.why.down")
-        return say("model.why.garbage")
+            return wording.say("model.why.down")
+        return wording.say("model.why.garbage")
 
 
 def _passes(error: Exception) -> bool:

@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl.cards.wording import say
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from hitl.cards.wording import Wording
     from hitl.ports import Turn
 
 TOOLS = "workspace"
@@ -46,7 +45,10 @@ class Offline:
     """Makes one tool call for one command in each turn. The service sends the outcome to people."""
 
     name = "offline"
-    help = say("offline.help")
+
+    def help(self, wording: Wording) -> str:
+        """What it can be told."""
+        return wording.say("offline.help")
 
     def understands(self, text: str) -> bool:
         """Return whether the text is one of the commands."""

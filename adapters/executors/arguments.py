@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hitl.cards.text import one_line
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,8 +44,8 @@ class Declared(Generic[M]):
         name = one_line(".".join(map(str, first["loc"])), 60)
         if first["type"] == "extra_forbidden":
             takes = ", ".join(sorted(self._model.model_fields)) or say("args.none")
-            raise InvalidConfirmation(say("args.unknown", name=name, takes=takes))
+            raise InvalidConfirmation(fact("args.unknown", name=name, takes=takes))
         if first["type"] == "missing":
-            raise InvalidConfirmation(say("args.missing", name=name))
+            raise InvalidConfirmation(fact("args.missing", name=name))
         why = one_line(first["msg"])
-        raise InvalidConfirmation(say("args.type", name=name, why=why[:1].lower() + why[1:]))
+        raise InvalidConfirmation(fact("args.type", name=name, why=why[:1].lower() + why[1:]))

@@ -14,6 +14,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 #: The most bytes of a file that is read whole, or compared line by line.
 READ_WHOLE = 1 << 20
@@ -54,7 +55,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
     """
     parts = folder.parts(path)
     if not parts:
-        raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+        raise InvalidConfirmation(fact("path.workspace", path=one_line(path)))
     return parts
 
 
@@ -72,7 +73,7 @@ def as_shown(otherwise: str) -> Iterator[None]:
 
 def changed_since(path: str) -> InvalidConfirmation:
     """Return the error for a change to a file whose contents differ from the contents that people saw."""
-    return InvalidConfirmation(say("path.changed", path=one_line(path)))
+    return InvalidConfirmation(fact("path.changed", path=one_line(path)))
 
 
 def base_key(parts: tuple[str, ...]) -> str:
@@ -102,17 +103,17 @@ def named_path(parts: tuple[str, ...]) -> str:
 
 def size_text(count: int) -> str:
     """Return a number of bytes as text for people, such as "1 byte"."""
-    return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
+    return say("count.byte") if count == 1 else say("count.bytes", count=count)
 
 
 def files_text(count: int) -> str:
     """Return a number of files as text for people, such as "2 files"."""
-    return say("count.file") if count == 1 else say("count.files", count=f"{count:,}")
+    return say("count.file") if count == 1 else say("count.files", count=count)
 
 
 def lines_text(count: int) -> str:
     """Return a number of lines as text for people, such as "2 lines"."""
-    return say("count.line") if count == 1 else say("count.lines", count=f"{count:,}")
+    return say("count.line") if count == 1 else say("count.lines", count=count)
 
 
 def encoded(text: str) -> bytes:
@@ -120,7 +121,7 @@ def encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InvalidConfirmation(say("args.surrogate")) from None
+        raise InvalidConfirmation(fact("args.surrogate")) from None
 
 
 def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:

@@ -36,6 +36,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +90,7 @@ class Shell:
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
-            raise InvalidConfirmation(say("args.command"))
+            raise InvalidConfirmation(fact("args.command"))
         found = in_place(command, self._folder, sandbox)
         scripts = scripts_of(command, self._folder).found
         return Preparation(
@@ -156,8 +157,10 @@ class Shell:
         if not scripts:
             return say("shell.does")
         named = [quoted(mask(script.path)) for script in scripts[:_NAMED]]
-        more = [say("shell.scripts.more", count=len(scripts) - _NAMED)] if len(scripts) > _NAMED else []
-        return say("shell.does.scripts", scripts=", ".join([*named, *more]))
+        told = ", ".join(named)
+        if len(scripts) > _NAMED:
+            told = say("shell.scripts.more", scripts=told, count=len(scripts) - _NAMED)
+        return say("shell.does.scripts", scripts=told)
 
     def _changes(self, scripts: Sequence[Script]) -> str:
         """Return the changes in the text of each script, since people were last asked about that script."""

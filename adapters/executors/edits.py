@@ -34,6 +34,7 @@ from hitl.call import Preparation
 from hitl.cards.text import cut_middle, one_line
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import Stored, fact
 
 
 class EditFile(Arguments):
@@ -95,13 +96,13 @@ class Edits:
         count = before.text.count(old) if before.text and old else 0
         facts = {"path": shown_path(parts), "count": count}
         if not old:
-            raise InvalidConfirmation(say("edit.empty"))
+            raise InvalidConfirmation(fact("edit.empty"))
         if old == new:
-            raise InvalidConfirmation(say("edit.same"))
+            raise InvalidConfirmation(fact("edit.same"))
         if not count:
-            raise InvalidConfirmation(say("edit.none", **facts))
+            raise InvalidConfirmation(fact("edit.none", **facts))
         if count > 1 and not args.replace_all:
-            raise InvalidConfirmation(say("edit.several", **facts))
+            raise InvalidConfirmation(fact("edit.several", **facts))
         return _Planned(parts, before, encoded((before.text or "").replace(old, new)))
 
     def _patched(self, text: str) -> list[_Planned]:
@@ -109,7 +110,7 @@ class Edits:
         seen = set()
         for each in planned:
             if each.parts in seen:
-                raise InvalidConfirmation(say("patch.twice", path=shown_path(each.parts)))
+                raise InvalidConfirmation(fact("patch.twice", path=shown_path(each.parts)))
             seen.add(each.parts)
         return planned
 
@@ -120,7 +121,7 @@ class Edits:
         parts, before = self._text(patch.path)
         after = applied(patch, before.text or "")
         if patch.deletes and patch.hunks and after:
-            raise InvalidConfirmation(say("patch.misfit", number=1, path=shown_path(parts)))
+            raise InvalidConfirmation(fact("patch.misfit", number=1, path=shown_path(parts)))
         if patch.deletes or patch.moves_to is not None:
             yield _Planned(parts, before, None)
         else:
@@ -131,16 +132,16 @@ class Edits:
     def _made(self, path: str, text: str) -> _Planned:
         parts, before = self._file(path)
         if before.base != ABSENT:
-            raise InvalidConfirmation(say("path.exists", path=shown_path(parts)))
+            raise InvalidConfirmation(fact("path.exists", path=shown_path(parts)))
         return _Planned(parts, before, encoded(text))
 
     def _text(self, path: str) -> tuple[tuple[str, ...], Standing]:
         """Return the parts and the state of an existing text file. Raises InvalidConfirmation for any other path."""
         parts, found = self._file(path)
         if found.base == ABSENT:
-            raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
+            raise InvalidConfirmation(fact("path.absent", path=shown_path(parts)))
         if found.text is None:
-            raise InvalidConfirmation(say("path.untold", path=shown_path(parts), most=size_text(READ_WHOLE)))
+            raise InvalidConfirmation(fact("path.untold", path=shown_path(parts), most=Stored(size_text(READ_WHOLE))))
         return parts, found
 
     def _file(self, path: str) -> tuple[tuple[str, ...], Standing]:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl.cards.text import one_line
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -216,4 +216,4 @@ def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) ->
 
 
 def _refusal(key: str, path: str, **facts: object) -> InvalidConfirmation:
-    return InvalidConfirmation(say(key, path=one_line(path, 120), **facts))
+    return InvalidConfirmation(fact(key, path=one_line(path, 120), **facts))

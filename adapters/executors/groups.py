@@ -8,6 +8,7 @@ from hitl.call import Ran, Result
 from hitl.cards.text import one_line
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 from hitl.ports import Offering
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Groups:
         """Return what the call would do. Raises InvalidConfirmation if the call can't run in this form."""
         if found := self._executors.get(ask.tools):
             return await found.prepare(ask)
-        raise InvalidConfirmation(say("tool.unlisted", tool=one_line(ask.tool)))
+        raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
 
     async def still_holds(self, call: Call) -> str | None:
         """Return a sentence about the first change since the call was prepared, or None if nothing changed."""

@@ -45,5 +45,5 @@ class Flow:
     def kept(self) -> tuple[str, int]:
         """Return the text, and the number of characters left out."""
         missing = self._length - len(self._head) - len(self._tail)
-        between = "\n" + say("card.left_out", count=f"{missing:,}") + "\n" if missing else ""
+        between = "\n" + say("card.left_out", count=missing) + "\n" if missing else ""
         return storable(self._head + between + self._tail), missing

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from adapters.executors.previews import lines_of
 from hitl.cards.text import one_line
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 #: The most changes in one patch. For each change, the whole file may be searched.
 _MOST_HUNKS = 200
@@ -78,7 +78,7 @@ def parsed(text: str) -> list[FilePatch]:
     reader = _Reader(text)
     found = reader.agents() if text.lstrip().startswith(_BEGIN) else reader.unified()
     if not found:
-        raise InvalidConfirmation(say("patch.nothing"))
+        raise InvalidConfirmation(fact("patch.nothing"))
     if sum(len(each.hunks) for each in found) > _MOST_HUNKS:
         raise reader.unread(f"more than {_MOST_HUNKS} changes")
     return found
@@ -97,7 +97,7 @@ def applied(patch: FilePatch, text: str) -> str:
     for number, hunk in enumerate(patch.hunks, 1):
         start = _place(lines, hunk, at)
         if not isinstance(start, int):
-            raise InvalidConfirmation(say(start, number=number, path=one_line(patch.path)))
+            raise InvalidConfirmation(fact(start, number=number, path=one_line(patch.path)))
         result += [*lines[at:start], *hunk.new]
         at = start + len(hunk.old)
     return "".join([*result, *lines[at:]])
@@ -146,7 +146,7 @@ class _Reader:
 
     def unread(self, why: str) -> InvalidConfirmation:
         """Return the error for a patch whose current line can't be understood."""
-        return InvalidConfirmation(say("patch.unread", line=self._at + 1, why=why))
+        return InvalidConfirmation(fact("patch.unread", line=self._at + 1, why=why))
 
     def _peek(self) -> str | None:
         return self._lines[self._at] if self._at < len(self._lines) else None

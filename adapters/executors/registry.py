@@ -26,6 +26,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, SaysoError
+from hitl.outcomes import fact
 from hitl.ports import Offer
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class Registry:
         """
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
-            raise InvalidConfirmation(say("tool.unlisted", tool=one_line(ask.tool)))
+            raise InvalidConfirmation(fact("tool.unlisted", tool=one_line(ask.tool)))
         args = tool.arguments.parse(ask.args)
         if tool.look is None:
             return Preparation(sentence=tool.told(ask.args))

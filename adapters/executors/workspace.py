@@ -39,6 +39,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.text import one_line, quoted, visible
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import Stored, fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +98,7 @@ class Workspace:
         parts = self._folder.parts(args.path)
         with explained(args.path), self._folder.opened(parts) as folder, os.scandir(folder) as entries:
             shown = sorted(map(_entry, entries))
-        more = [say("did.list.more", count=f"{len(shown) - MANY:,}")] if len(shown) > MANY else []
+        more = [say("did.list.more", count=len(shown) - MANY)] if len(shown) > MANY else []
         return "\n".join([*shown[:MANY], *more])
 
     def read_file(self, _context: Context, args: ReadFile) -> str:
@@ -156,7 +157,7 @@ class Workspace:
         with explained(args.path):
             old = standing(self._folder, parts)
         if old.base == ABSENT:
-            raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
+            raise InvalidConfirmation(fact("path.absent", path=shown_path(parts)))
         sentence = say("does.delete", path=named_path(parts), size=size_text(old.size))
         return self._prepared(sentence, {base_key(parts): old.base}, deletes=True)
 
@@ -171,9 +172,9 @@ class Workspace:
         with explained(pattern), self._folder.opened(()) as root:
             found = list(islice(globs.regular_files(self._folder.parts(pattern), root), MANY + 1))
         if not found:
-            raise InvalidConfirmation(say("path.matches.none", pattern=one_line(pattern)))
+            raise InvalidConfirmation(fact("path.matches.none", pattern=one_line(pattern)))
         if len(found) > MANY:
-            raise InvalidConfirmation(say("path.matches.many", pattern=one_line(pattern), most=f"{MANY:,}"))
+            raise InvalidConfirmation(fact("path.matches.many", pattern=one_line(pattern), most=MANY))
         bases = {base_key(parts): self._digest(parts) for parts in found}
         sentence = say("does.delete.many", files=files_text(len(found)), pattern=quoted(mask(pattern)))
         return self._prepared(sentence, bases, "\n".join(map(shown_path, found)), deletes=True)
@@ -231,7 +232,7 @@ def _read_text(file: BufferedReader, path: str) -> str:
     size = os.fstat(file.fileno()).st_size
     text = as_text(file.read()) if size <= READ_WHOLE else _read_edges(file, size)
     if text is None:
-        raise InvalidConfirmation(say("path.binary", path=one_line(path), size=size_text(size)))
+        raise InvalidConfirmation(fact("path.binary", path=one_line(path), size=Stored(size_text(size))))
     return text
 
 
@@ -247,7 +248,7 @@ def _read_edges(file: BufferedReader, size: int) -> str | None:
         return None
     try:
         start = codecs.getincrementaldecoder("utf-8")().decode(head)
-        between = say("did.read.left_out", count=f"{size - len(head) - len(tail):,}")
+        between = say("did.read.left_out", count=size - len(head) - len(tail))
         return f"{start}\n{between}\n{tail.decode()}"
     except UnicodeDecodeError:
         return None

@@ -221,6 +221,14 @@ class ParseRequest(_Request):
     language: Annotated[str, Field(max_length=35)] | None = Field(default=None, description="BCP 47.")
 
 
+class TestRequest(_Request):
+    """A test of every surface with every approver."""
+
+    __test__ = False
+
+    timeout_s: Annotated[int, Field(ge=5, le=7 * 24 * 3600)] = 120
+
+
 class TokenRequest(_Request):
     """A bearer token to make. Only an operator may do this, over the Unix socket."""
 
@@ -482,6 +490,25 @@ class ParseAnswer(ReadingAnswer):
     """The reading of a whole text, and of its parts."""
 
     readings: list[ReadingAnswer]
+
+
+class Tested(_Answer):
+    """An approver of a conversation, and the request that they are asked to answer, or why there is none."""
+
+    place: str
+    approver: str
+    call: CallView | None
+    #: The places that its card goes to.
+    routes: list[str]
+    error: str | None
+
+
+class TestAnswer(_Answer):
+    """The requests of a test."""
+
+    __test__ = False
+
+    tests: list[Tested]
 
 
 class ReloadAnswer(_Answer):

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
+from adapters.http.callers import LOCAL
 from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
@@ -133,6 +134,33 @@ class Operations:
             args["options"] = request.options
         asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
+
+    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[str, str, Submitted | SaysoError]]:
+        """Ask each approver of each conversation for an answer that lets nothing run.
+
+        Return the conversation, the approver, and the recorded call or the reason why there is none.
+        """
+        people, made = self._gate.people, list[tuple[str, str, Submitted | SaysoError]]()
+        for place, approver in people.tested(LOCAL):
+            try:
+                made.append((place, approver, await self._desk.submit(self._tried(caller, place, approver, timeout_s))))
+            except SaysoError as error:
+                made.append((place, approver, error))
+        return made
+
+    def _tried(self, caller: Caller, place: str, approver: str, timeout_s: int) -> Ask:
+        wording = self._gate.people.wording(place)
+        return Ask(
+            tools="sayso",
+            tool="test",
+            args={"approver": approver},
+            requester=caller.principal,
+            origin=place,
+            runs=Runs.CALLER,
+            note=wording.say("test.note", name=self._gate.names.of(approver, place.partition(":")[0])),
+            must_ask=True,
+            timeout_s=timeout_s,
+        )
 
     async def _submitted(
         self, caller: Caller, ask: Ask, queue_s: float, gone: asyncio.Future[None] | None

@@ -16,11 +16,14 @@ from adapters.http.calls import Ops
 from adapters.http.responses import answer, documented
 from adapters.http.tokens import Tokens
 from hitl.cards.wording import say
-from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused
+from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused, SaysoError
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+
+    from adapters.http.operations import Operations
+    from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1")
 _CHAT_ID = "^[A-Za-z0-9_-]{1,64}$"
@@ -114,6 +117,24 @@ async def reload(request: Request, caller: Operator) -> Response:
     if taking is None:
         raise ReloadRefused(say("reload.none"))
     return answer(dict(await taking(caller.principal)))
+
+
+@router.post("/tests", tags=["service"], summary="Test", responses=documented(models.TestAnswer, 422))
+async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRequest) -> Response:
+    """Ask each approver of each conversation for an answer that lets nothing run.
+
+    Only an operator may do this, over the Unix socket.
+    """
+    _operated(request, caller)
+    tested = await ops.test(caller, body.timeout_s)
+    return answer({"tests": [_tested(ops, *one) for one in tested]})
+
+
+def _tested(ops: Operations, place: str, approver: str, made: Submitted | SaysoError) -> dict[str, Any]:
+    about = {"place": place, "approver": approver}
+    if isinstance(made, SaysoError):
+        return about | {"call": None, "routes": [], "error": made.message}
+    return about | {"call": ops.view(made.call), "routes": list(made.call.routes), "error": None}
 
 
 @router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))

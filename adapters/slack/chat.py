@@ -28,7 +28,6 @@ from adapters.slack.retries import Soon
 from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
 from hitl.call import State
-from hitl.cards.wording import say
 from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.question import is_question
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.pace import Pace
     from hitl.call import Call, Verb
+    from hitl.cards.wording import Wording
     from hitl.people import Directory
     from hitl.proof.keyring import Keyring
 
@@ -160,7 +160,8 @@ class SlackChat:
 
     async def spare(self, route: str, message: str, call: Call) -> None:
         """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
-        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        spare = plain_message(self._wording(route).say("card.spare", short=call.short))
+        shown = self._card(route, call) if call.ended else spare
         if self._edited.get(message) != _hash(shown):
             await self._pace.edit()
             await self._edit(message, shown)
@@ -184,7 +185,7 @@ class SlackChat:
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call, self.names), about=call.ref)
+            await self._send(route, outcome_message(call, self.names, self._wording(route)), about=call.ref)
         else:
             message = await self._send(route, shown, about=call.ref)
             if self._stands:
@@ -192,12 +193,13 @@ class SlackChat:
 
     async def notify(self, route: str, call: Call) -> None:
         """Post how the call ended to the conversation where it was asked for, with a mention of the requester."""
-        await self._send(route, notice_message(call, self._users((call.requester,))), about=call.ref)
+        told = notice_message(call, self._users((call.requester,)), self._wording(route))
+        await self._send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """Send a sentence of the service. Slack has no replies to single messages, so `answers` is ignored."""
         del answers
-        await self._send(route, plain_message(text), about=about)
+        await self._send(route, plain_message(text, wording=self._wording(route)), about=about)
 
     async def ask(
         self,
@@ -213,17 +215,17 @@ class SlackChat:
 
         If the window can't be opened, send them the command with which they can give the reason.
         """
-        del person, answers
-        alone = Alone.unpack(str(press))
+        del answers
+        alone, wording = Alone.unpack(str(press)), self.names.people.wording(route, person)
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
         try:
             async with explained():
-                window = reason_window(call.short, verb, kept.pack(), asks=is_question(call))
+                window = reason_window(call.short, verb, kept.pack(), wording, asks=is_question(call))
                 promised(await self.client.views_open(trigger_id=alone.trigger, view=window), "view")
         except PlatformError:
-            why = say(f"window.why.{verb}.by_command", short=call.short)
-            answer = say("window.why.answer.by_command", short=call.short)
-            await self.answer_press(str(press), answer if is_question(call) else why, alert=True)
+            named = "answer" if is_question(call) else verb
+            told = wording.say(f"window.why.{named}.by_command", short=call.short)
+            await self.answer_press(str(press), told, alert=True)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
         """Show a long text page by page.
@@ -232,11 +234,12 @@ class SlackChat:
         """
         del name
         if press is None:
-            await self._send(route, page_message(about, text, 0), about=about)
+            await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
             return
         alone = Alone.unpack(press)
+        wording = self._of_person(alone)
         kept = Kept(about, route, alone.channel, alone.thread)
-        window = page_window(about, text, alone.page, kept.pack())
+        window = page_window(about, text, alone.page, kept.pack(), wording)
         try:
             async with explained():
                 if alone.view:
@@ -245,7 +248,7 @@ class SlackChat:
                     shown = await self.client.views_open(trigger_id=alone.trigger, view=window)
                 promised(shown, "view")
         except PlatformError:
-            await self._whisper(alone, page_message(about, text, alone.page))
+            await self._whisper(alone, page_message(about, text, alone.page, wording))
 
     async def working(self, route: str, *, on: bool) -> None:
         """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
@@ -255,7 +258,7 @@ class SlackChat:
             return
         self._working[route] = now if on else -_STATUS_S
         if thread:
-            channel, status = await self._channel(place), say("chat.working") if on else ""
+            channel, status = await self._channel(place), self._wording(route).say("chat.working") if on else ""
             async with explained():
                 await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
@@ -266,7 +269,8 @@ class SlackChat:
         every attempt fails, the answer is dropped and the log says so.
         """
         del alert
-        alone, message = Alone.unpack(press), plain_message(text, self._home)
+        alone = Alone.unpack(press)
+        message = plain_message(text, self._home, self._of_person(alone))
         ways = (self._on_home,) if alone.home else (self._whisper, self._in_private)
         for tell in ways if text else ():
             try:
@@ -317,7 +321,24 @@ class SlackChat:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = _parsed(route)
         reader = self.names.people.principal(route) if place.startswith(_PEOPLE) else ""
-        return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
+        return card_message(
+            call,
+            self._keys,
+            channel_of(route),
+            self.names,
+            heard=heard,
+            reader=reader,
+            wording=self._wording(route),
+        )
+
+    def _wording(self, route: str) -> Wording:
+        """The language of a conversation."""
+        return self.names.people.wording(route)
+
+    def _of_person(self, alone: Alone) -> Wording:
+        """The language of one person, for what nobody else sees."""
+        here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
+        return self.names.people.wording(here, person)
 
     async def _look_at(self, route: str) -> None:
         """Find out whether the bot is a member of the channel that a route names. The answer is kept for ten minutes.

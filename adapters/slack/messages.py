@@ -17,7 +17,7 @@ from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
 from hitl.proof.keyring import ButtonData, Keyring
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.lines import Line
     from hitl.cards.shown import Part
+    from hitl.cards.wording import Wording
     from hitl.people.names import Names
 
 Block: TypeAlias = "dict[str, Any]"
@@ -71,6 +72,7 @@ def card_message(
     *,
     heard: bool = True,
     reader: str = "",
+    wording: Wording = IN_ENGLISH,
 ) -> Message:
     """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
 
@@ -78,65 +80,70 @@ def card_message(
     reads it, '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
-    shown = card(call, names, way, reader=reader, platform=PLATFORM)
+    shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
         # The notification text never holds text that an agent wrote: a notification has no frame to set such text
         # apart.
-        return Message(tuple(_closed(call, shown, keys, place, names)), _fallback(_ended(shown)))
-    blocks = (_what(shown), _foot(shown, names), _actions(call, shown, keys, place))
-    return Message(blocks, _fallback(shown.push))
+        return Message(
+            tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
+        )
+    told = _what(shown, wording), _foot(shown, names, wording)
+    blocks = (*told, _actions(call, shown, keys, place, wording))
+    return Message(blocks, _fallback(shown.push, wording))
 
 
-def plain_message(text: str, home: str = "") -> Message:
+def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
     Markup inside a quotation has no effect.
 
     A line that is an address below `home`, the workspace's own address, becomes a link.
     """
-    shown = cut(text, LONGEST)
+    shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
-        return Message(tuple(map(_section, chunks(shown))), _fallback(text))
-    elements = [_words(f"{line}\n") if not line.startswith(home) else _link(line) for line in shown.split("\n")]
-    return Message(({"type": "rich_text", "elements": [_line_of(*elements)]},), _fallback(text))
+        return Message(tuple(map(_section, chunks(shown))), _fallback(text, wording))
+    elements = [
+        _words(f"{line}\n") if not line.startswith(home) else _link(line, wording) for line in shown.split("\n")
+    ]
+    return Message(({"type": "rich_text", "elements": [_line_of(*elements)]},), _fallback(text, wording))
 
 
-def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
+def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_ENGLISH) -> Message:
     """Return the message that says how a call ended, for the conversation where it was asked for.
 
     `mentioned` are the requester's user ids.
     """
-    told = outcome_for_agent(call)
+    told = outcome_for_agent(call, wording)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
     # A rejection's reason may be very long. The limit of a section holds here too.
-    lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION))]}]
+    lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION, wording))]}]
     output = card(call).output
-    lines += map(_preformatted, chunks(cut(output, PAGE), _CHUNK)) if output else ()
-    return Message(({"type": "rich_text", "elements": lines},), _fallback(told))
+    lines += map(_preformatted, chunks(cut(output, PAGE, wording), _CHUNK)) if output else ()
+    return Message(({"type": "rich_text", "elements": lines},), _fallback(told, wording))
 
 
-def outcome_message(call: Call, names: Names | None = None) -> Message:
+def outcome_message(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> Message:
     """Return the message that says how a call ended, for a card that can't be edited."""
-    return plain_message(f"{call.short}: {outcome(call, names)}")
+    return plain_message(f"{call.short}: {outcome(call, names, wording)}", wording=wording)
 
 
-def page_message(ref: str, text: str, number: int) -> Message:
+def page_message(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> Message:
     """Return one page of a long text, with buttons to the pages before and after it."""
-    return Message(page_blocks(ref, text, number), _fallback(text))
+    return Message(page_blocks(ref, text, number, wording), _fallback(text, wording))
 
 
-def page_window(ref: str, text: str, number: int, metadata: str) -> Block:
+def page_window(ref: str, text: str, number: int, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
     """Return one page of a long text as a window for one person."""
     return {
         "type": "modal",
-        "title": _plain(say("window.title.details")),
-        "close": _plain(say("window.close")),
+        "title": _plain(wording.say("window.title.details")),
+        "close": _plain(wording.say("window.close")),
         "private_metadata": metadata,
-        "blocks": list(page_blocks(ref, text, number)),
+        "blocks": list(page_blocks(ref, text, number, wording)),
     }
 
 
-def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
+def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
     """Return the blocks of a page, numbered from 0. A number out of range gives the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
@@ -145,13 +152,15 @@ def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
         return (shown,)
     others = ((at - 1, "window.page.before"), (at + 1, "window.page.next"))
     buttons = [
-        _button(f"{PAGE_ACTION}:{page}", say(label), ref, None) for page, label in others if 0 <= page < len(pages)
+        _button(f"{PAGE_ACTION}:{page}", wording.say(label), ref, None)
+        for page, label in others
+        if 0 <= page < len(pages)
     ]
-    where = _context(say("window.page", page=at + 1, pages=len(pages)))
+    where = _context(wording.say("window.page", page=at + 1, pages=len(pages)))
     return (shown, where, {"type": "actions", "elements": buttons})
 
 
-def reason_window(short: str, verb: Verb, metadata: str, *, asks: bool = False) -> Block:
+def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH, *, asks: bool = False) -> Block:
     """Return the window that asks for a reason or, with `asks`, for the answer to a question."""
     field: Block = {
         "type": "plain_text_input",
@@ -160,13 +169,13 @@ def reason_window(short: str, verb: Verb, metadata: str, *, asks: bool = False) 
         "max_length": SECTION,
         "focus_on_load": True,
     }
-    question = say("window.why.answer", short=short) if asks else say(f"window.why.{verb}", short=short)
+    question = wording.say("window.why.answer", short=short) if asks else wording.say(f"window.why.{verb}", short=short)
     return {
         "type": "modal",
         "callback_id": REASON_WINDOW,
-        "title": _plain(say("window.title.answer") if asks else say("window.title.why")),
-        "submit": _plain(say("window.send")),
-        "close": _plain(say("window.close")),
+        "title": _plain(wording.say("window.title.answer") if asks else wording.say("window.title.why")),
+        "submit": _plain(wording.say("window.send")),
+        "close": _plain(wording.say("window.close")),
         "private_metadata": metadata,
         "blocks": [{"type": "input", "block_id": REASON_FIELD, "label": _plain(question), "element": field}],
     }
@@ -187,9 +196,11 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
     return (*found, rest) if rest or not found else tuple(found)
 
 
-def cut(text: str, units: int) -> str:
+def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the text in at most `units` UTF-16 units. Its middle is left out, and the omission is counted."""
-    return text if length(text) <= units else cut_middle(text, units if _is_narrow(text) else units // 2).text
+    if length(text) <= units:
+        return text
+    return cut_middle(text, units if _is_narrow(text) else units // 2, wording).text
 
 
 def length(value: Any) -> int:
@@ -213,18 +224,18 @@ def _fits(text: str, units: int) -> int:
     return next(count for count, width in enumerate(widths) if width > units)
 
 
-def _what(shown: Card) -> Block:
+def _what(shown: Card, wording: Wording) -> Block:
     """Return the block that shows the request, its place, and the facts for and against it."""
     colon = ":" if shown.parts else ""
-    lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION) + colon, bold=True))]
+    lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
     lines += [_line_of(_words(text)) for text in (shown.below, shown.place) if text]
     if shown.note:
-        lines.append({"type": "rich_text_quote", "elements": [_words(cut(shown.note, SECTION))]})
+        lines.append({"type": "rich_text_quote", "elements": [_words(cut(shown.note, SECTION, wording))]})
     if shown.rule:
         lines.append(_line_of(_words(shown.rule)))
     lines.append(_line_of(*_rich(shown.stakes)))
-    lines += [_line_of(_words(say("card.warning", note=warning))) for warning in shown.warnings]
+    lines += [_line_of(_words(wording.say("card.warning", note=warning))) for warning in shown.warnings]
     return {"type": "rich_text", "elements": lines}
 
 
@@ -244,30 +255,30 @@ def _thing(parts: Sequence[Part]) -> Iterator[Block]:
             yield _line_of(_words(f"{part.name}:", bold=True), *value)
 
 
-def _foot(shown: Card, names: Names) -> Block:
+def _foot(shown: Card, names: Names, wording: Wording) -> Block:
     """Return the block that says who may approve, until when, and how to answer. It mentions only the approvers."""
     told = (*shown.approvers, *(("\n", *shown.how) if shown.how else ()))
-    return {"type": "rich_text", "elements": [_line_of(*_rich(told, names))]}
+    return {"type": "rich_text", "elements": [_line_of(*_rich(told, names, wording))]}
 
 
-def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
+def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
     """Return the block with the card's buttons. Approve is green and Reject is red.
 
     If an approval takes more than one step, its button has no colour and its label ends in dots.
     """
-    label = cut(shown.push, _READ_ALOUD)
+    label = cut(shown.push, _READ_ALOUD, wording)
     if shown.asks:
-        return _answers(call, shown, keys, place)
+        return _answers(call, shown, keys, place, wording)
     buttons = []
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
-        text = say("button.approve.steps" if steps else f"button.{verb}")
+        text = wording.say("button.approve.steps" if steps else f"button.{verb}")
         button = _button(action, text, _data(call, keys, verb, place), None if steps else style)
-        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)})
+        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD, wording)})
     return {"type": "actions", "elements": buttons}
 
 
-def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
+def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
     """Return the buttons of a question: one for each option, or one that opens a window for an answer in words.
 
     The buttons Decline and Details follow.
@@ -277,8 +288,11 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
         (verb, f"{CHOOSE}:{number}", text)
         for number, (verb, text) in enumerate(zip(CHOICES, shown.choices, strict=False), start=1)
     ]
-    told = told or [(Verb.APPROVE, APPROVE, say("button.answer"))]
-    told += [(Verb.REJECT, REJECT, say("button.decline")), (Verb.DETAILS, DETAILS, say("button.details"))]
+    told = told or [(Verb.APPROVE, APPROVE, wording.say("button.answer"))]
+    told += [
+        (Verb.REJECT, REJECT, wording.say("button.decline")),
+        (Verb.DETAILS, DETAILS, wording.say("button.details")),
+    ]
     buttons = [
         _button(action, text, _data(call, keys, verb, place), None)
         | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)}
@@ -287,26 +301,26 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
     return {"type": "actions", "elements": buttons}
 
 
-def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names) -> Iterator[Block]:
+def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names, wording: Wording) -> Iterator[Block]:
     """Yield the blocks of an ended call: the outcome with a Details button, then who decided, when and why."""
-    details = _button(DETAILS, say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
-    yield {**_section(cut(_ended(shown), SECTION)), "accessory": details}
-    why = (*shown.end_why, say("card.name", short=shown.short))
-    yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names))]}
+    details = _button(DETAILS, wording.say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
+    yield {**_section(cut(_ended(shown, wording), SECTION, wording)), "accessory": details}
+    why = (*shown.end_why, wording.say("card.name", short=shown.short))
+    yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names, wording))]}
     if shown.output:
-        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS))]}
+        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS, wording))]}
 
 
-def _ended(shown: Card) -> str:
-    return f"{say(f'end.sign.{shown.end_sign}')} {plain(shown.end, in_utc)}"
+def _ended(shown: Card, wording: Wording) -> str:
+    return f"{wording.say(f'end.sign.{shown.end_sign}')} {plain(shown.end, in_utc)}"
 
 
-def _rich(told: Line, names: Names = NOBODY) -> Iterator[Block]:
+def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> Iterator[Block]:
     """Yield the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
-            own = segment.text == say("card.you")
+            own = segment.text == wording.say("card.you")
             yield _user(account) if account and not own else _words(segment.text)
         elif isinstance(segment, Moment):
             moment = int(segment.at.timestamp())
@@ -351,16 +365,16 @@ def _words(text: str, **style: bool) -> Block:
     return {"type": "text", "text": text} | ({"style": style} if style else {})
 
 
-def _link(address: str) -> Block:
-    return {"type": "link", "url": address, "text": f"{say('chat.open')}\n"}
+def _link(address: str, wording: Wording) -> Block:
+    return {"type": "link", "url": address, "text": f"{wording.say('chat.open')}\n"}
 
 
 def _user(user: str) -> Block:
     return {"type": "user", "user_id": user}
 
 
-def _fallback(text: str) -> str:
-    return cut(text, _FALLBACK).translate(_ENTITIES)
+def _fallback(text: str, wording: Wording = IN_ENGLISH) -> str:
+    return cut(text, _FALLBACK, wording).translate(_ENTITIES)
 
 
 def packed(value: Mapping[str, Any]) -> str:

@@ -31,7 +31,6 @@ from adapters.telegram.surface import is_private, message_of, parse_place, place
 from hitl.call import State, Verb
 from hitl.cards.card import outcome
 from hitl.cards.text import cut_middle
-from hitl.cards.wording import say
 from hitl.errors import Unavailable
 from hitl.people.names import Names
 from hitl.ports import PlatformError
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
     from adapters.telegram.pace import Pace
     from hitl.call import Bound, Call
+    from hitl.cards.wording import Wording
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
@@ -165,7 +165,8 @@ class TelegramChat:
 
     async def spare(self, route: str, message: str, call: Call) -> None:
         """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
-        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        spare = plain_message(self._wording(route).say("card.spare", short=call.short))
+        shown = self._card(route, call) if call.ended else spare
         try:
             await self._paced(int(message.partition(":")[0]), self._edit_to(message, shown))
         except PlatformError as error:
@@ -194,12 +195,19 @@ class TelegramChat:
 
     def _card(self, route: str, call: Call, *, refreshed: bool = True) -> Message:
         reader = self.names.people.principal(route) if is_private(route) else ""
-        return card_message(call, self._keys, _sealed_for(route), self.names, reader=reader, refreshed=refreshed)
+        place, wording = _sealed_for(route), self._wording(route)
+        return card_message(call, self._keys, place, self.names, reader=reader, refreshed=refreshed, wording=wording)
+
+    def _wording(self, route: str) -> Wording:
+        """The language of a chat."""
+        return self.names.people.wording(route)
 
     async def _replace(self, route: str, call: Call) -> None:
         shown = self._card(route, call)
         if not shown.buttons:
-            return await self.tell(route, f"{call.short}: {outcome(call, self.names)}", about=call.ref)
+            return await self.tell(
+                route, f"{call.short}: {outcome(call, self.names, self._wording(route))}", about=call.ref
+            )
         message = await self._send(route, shown, about=call.ref)
         if self._stands:
             await self._stands(call.ref, route, message)
@@ -207,11 +215,13 @@ class TelegramChat:
 
     async def notify(self, route: str, call: Call) -> None:
         """Post how the call ended to the conversation where it was asked for."""
-        await self._bound(await self._send(route, notice_message(call), about=call.ref), call.ref)
+        await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """Send a sentence of the service, as a reply to the message `answers` if that still exists."""
-        await self._bound(await self._send(route, plain_message(text), about=about, answers=answers), about)
+        await self._bound(
+            await self._send(route, plain_message(text, self._wording(route)), about=about, answers=answers), about
+        )
 
     async def ask(
         self,
@@ -232,8 +242,8 @@ class TelegramChat:
         del press
         if verb is Verb.REJECT:
             return
-        short, asks = call.short, is_question(call)
-        asked = say("answer.question.prompt", short=short) if asks else say("answer.why_approved", short=short)
+        key = "answer.question.prompt" if is_question(call) else "answer.why_approved"
+        asked = self.names.people.wording(route, person).say(key, short=call.short)
         message = question(asked, int(person.partition(":")[2]))
         field = ForceReply(selective=True)
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)

@@ -19,7 +19,7 @@ from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle, encodable
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
 from hitl.proof.keyring import ButtonData, Keyring
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.lines import Line, Segment
     from hitl.cards.shown import Part
+    from hitl.cards.wording import Wording
     from hitl.people.names import Names
 
 PLATFORM = "telegram"
@@ -68,7 +69,14 @@ class Message:
 
 
 def card_message(
-    call: Call, keys: Keyring, place: str, names: Names = NOBODY, *, reader: str = "", refreshed: bool = False
+    call: Call,
+    keys: Keyring,
+    place: str,
+    names: Names = NOBODY,
+    *,
+    reader: str = "",
+    refreshed: bool = False,
+    wording: Wording = IN_ENGLISH,
 ) -> Message:
     """Return the card of a call in its present state, for one chat (`place`).
 
@@ -77,17 +85,18 @@ def card_message(
     `reader` is the principal of the one person who reads that chat, '' in a group. `refreshed` adds that presses made
     while the bot was away are lost and should be repeated.
     """
-    shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM)
-    parts = list(_pending(shown, names, refreshed=refreshed) if shown.open else _decided(shown, names))
-    return _message(_fitting(parts), keyboard(call, shown, keys, place) if shown.open else ())
+    shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM, wording=wording)
+    told = _pending(shown, names, wording, refreshed=refreshed) if shown.open else _decided(shown, names, wording)
+    return _message(list(told), wording, keyboard(call, shown, keys, place, wording) if shown.open else ())
 
 
-def _message(parts: Sequence[_Part], buttons: Keyboard = ()) -> Message:
-    html = "\n".join(part.html for part in parts)
-    return Message(html, _cut("\n".join(part.plain for part in parts), LONGEST), buttons)
+def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Message:
+    fitting = _fitting(parts, wording)
+    html = "\n".join(part.html for part in fitting)
+    return Message(html, _cut("\n".join(part.plain for part in fitting), LONGEST, wording), buttons)
 
 
-def keyboard(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
+def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
     """Return the buttons Approve, Reject and Details.
 
     Their data is valid only for this call, its deadline and this chat.
@@ -96,16 +105,16 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
     ends in dots.
     """
     if shown.asks:
-        return _answers(call, shown, keys, place)
+        return _answers(call, shown, keys, place, wording)
     labels = (
         (Verb.APPROVE, "button.approve.steps" if shown.steps else "button.approve", "" if shown.steps else "success"),
         (Verb.REJECT, "button.reject", "danger"),
         (Verb.DETAILS, "button.details", ""),
     )
-    return tuple(Button(say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
+    return tuple(Button(wording.say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
 
 
-def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
+def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
     """Return the buttons of a question: one for each option in a row of its own, or one that asks for words.
 
     The buttons Decline and Details follow.
@@ -116,17 +125,17 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
             for verb, label in zip(CHOICES, shown.choices, strict=False)
         ]
     else:
-        told = [Button(say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
+        told = [Button(wording.say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
     others = ((Verb.REJECT, "button.decline"), (Verb.DETAILS, "button.details"))
-    return (*told, *(Button(say(label), _data(call, keys, verb, place)) for verb, label in others))
+    return (*told, *(Button(wording.say(label), _data(call, keys, verb, place)) for verb, label in others))
 
 
-def plain_message(text: str) -> Message:
+def plain_message(text: str, wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
     Quoted text can't become a link or command.
     """
-    cut = _cut(encodable(text), LONGEST)
+    cut = _cut(encodable(text), LONGEST, wording)
     html = "\n".join(map(inert, cut.split("\n")))
     return Message(html if html.count("<code>") < _MOST_ENTITIES else _Part(cut, "pre").html, cut)
 
@@ -136,11 +145,11 @@ def whole_message(text: str) -> Message:
     return Message(_Part(text, "pre").html, text)
 
 
-def notice_message(call: Call) -> Message:
+def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
     """Return the message that says how a call ended, with the tool's output, for the conversation that asked."""
     output = card(call).output
-    parts = [_Part(outcome_for_agent(call)), *([_Part(output, "pre")] if output else [])]
-    return _message(_fitting(parts))
+    parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
+    return _message(parts, wording)
 
 
 def inert(line: str, tag: str = "") -> str:
@@ -176,7 +185,7 @@ def length(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def _cut(text: str, units: int) -> str:
+def _cut(text: str, units: int, wording: Wording) -> str:
     """Return the text in at most `units` UTF-16 units.
 
     It is cut in the middle only once, so that the stated count is right.
@@ -185,7 +194,7 @@ def _cut(text: str, units: int) -> str:
     cut = text
     while (over := length(cut) - units) > 0:
         limit = min(limit, len(cut)) - max(1, over // 2)
-        cut = cut_middle(text, limit).text
+        cut = cut_middle(text, limit, wording).text
     return cut
 
 
@@ -231,7 +240,7 @@ def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
     return ButtonData.sealed(keys, verb, call.ref, digest=call.digest, deadline=call.deadline, place=place).pack()
 
 
-def _pending(shown: Card, names: Names, *, refreshed: bool) -> Iterator[_Part]:
+def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) -> Iterator[_Part]:
     """Yield the parts of a pending card.
 
     The arguments follow the headline, because a phone's notice shows only the beginning.
@@ -244,13 +253,13 @@ def _pending(shown: Card, names: Names, *, refreshed: bool) -> Iterator[_Part]:
     if shown.rule:
         yield _Part(shown.rule)
     yield _lined(shown.stakes, names)
-    yield from (_Part(say("card.warning", note=warning)) for warning in shown.warnings)
+    yield from (_Part(wording.say("card.warning", note=warning)) for warning in shown.warnings)
     yield _Part("")
     yield _lined(shown.approvers, names)
     if shown.how:
         yield _lined(shown.how, names)
     if refreshed:
-        yield _Part(say("card.refreshed"), "i")
+        yield _Part(wording.say("card.refreshed"), "i")
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
@@ -266,12 +275,12 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
             yield _Part(text, markup=f"{inert(f'{part.name}:', 'b')}{value}")
 
 
-def _decided(shown: Card, names: Names) -> Iterator[_Part]:
+def _decided(shown: Card, names: Names, wording: Wording) -> Iterator[_Part]:
     """Yield the parts of an ended card: the outcome, then who decided, when and why, then the output."""
-    yield _lined((say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
-    yield _lined((*shown.end_why, say("card.name", short=shown.short)), names)
+    yield _lined((wording.say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
+    yield _lined((*shown.end_why, wording.say("card.name", short=shown.short)), names)
     if shown.output:
-        yield _Part(cut_middle(shown.output, OUTPUT_CHARS).text, "pre")
+        yield _Part(cut_middle(shown.output, OUTPUT_CHARS, wording).text, "pre")
 
 
 def _lined(told: Line, names: Names) -> _Part:
@@ -297,7 +306,7 @@ def _time(moment: Moment) -> str:
     return in_utc(moment)
 
 
-def _fitting(parts: list[_Part]) -> list[_Part]:
+def _fitting(parts: list[_Part], wording: Wording) -> list[_Part]:
     """Return the parts with the longest blocks cut, so that all parts fit into one message.
 
     A pending card always fits. Only the card of an ended call can be too long, and nobody decides on that any more.
@@ -306,7 +315,7 @@ def _fitting(parts: list[_Part]) -> list[_Part]:
     while (over := sum(length(part.text) + 1 for part in fitting) - LONGEST) > 0:
         longest = max(range(len(parts)), key=lambda index: length(fitting[index].text))
         was = length(fitting[longest].text)
-        cut = _cut(parts[longest].text, max(was - over, was // 2))
+        cut = _cut(parts[longest].text, max(was - over, was // 2), wording)
         if length(cut) >= was:
             break
         fitting[longest] = _Part(cut, parts[longest].tag)

@@ -36,13 +36,13 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "help": "What I do",
     },
     "de": {
-        "pending": "Was auf Antwort wartet",
-        "show": "Ein Aufruf ganz: /show REF",
-        "approve": "Zustimmen: /approve REF",
+        "pending": "Was offen ist",
+        "show": "Eine Anfrage ganz: /show REF",
+        "approve": "Freigeben: /approve REF",
         "reject": "Ablehnen: /reject REF GRUND",
-        "cancel": "Zurücknehmen: /cancel REF",
+        "cancel": "Eigene Anfrage zurückziehen: /cancel REF",
         "status": "Wie es mir geht",
-        "whoami": "Deine Kennung für die Konfiguration",
+        "whoami": "Ihre Kennung für die Konfiguration",
         "help": "Was ich tue",
     },
     "es": {
@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 }
 DESCRIPTIONS: Mapping[str, str] = {
     "": "I ask you before an agent does what can't be undone. Silence means no.",
-    "de": "Ich frage dich, bevor ein Agent tut, was sich nicht rückgängig machen lässt. Schweigen heißt nein.",
+    "de": "Ich frage Sie, bevor ein Agent tut, was sich nicht rückgängig machen lässt. Schweigen heißt nein.",
     "es": "Te pregunto antes de que un agente haga lo que no se puede deshacer. El silencio significa no.",
     "fr": "Je vous demande avant qu'un agent ne fasse l'irréversible. Le silence veut dire non.",
 }

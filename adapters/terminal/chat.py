@@ -9,8 +9,8 @@ from cachetools import FIFOCache
 from adapters.terminal.messages import box, ended, plain
 from hitl.call import Decision, Status, Verb
 from hitl.cards.card import card, outcome_for_agent
-from hitl.cards.wording import say, sentence
-from hitl.outcomes import Told, fact
+from hitl.cards.wording import IN_ENGLISH, Wording
+from hitl.outcomes import Told
 from hitl.people.names import NOBODY, Names
 from hitl.question import is_question
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from adapters.terminal.screen import Screen
     from hitl.call import Call
 
 #: The most outcomes that are remembered as shown.
@@ -29,6 +30,8 @@ class TerminalChat:
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
     person types don't count. `begun_at` is the time at which the person began the line that is being handled.
+    `wording` returns the language of the person.
+    `screen` is the window, in which a decided card takes the place of its box; None if shown text stays as it is.
     """
 
     def __init__(
@@ -39,8 +42,14 @@ class TerminalChat:
         colour: bool,
         names: Names = NOBODY,
         reader: str = "",
+        wording: Callable[[], Wording] = lambda: IN_ENGLISH,
+        screen: Screen | None = None,
     ) -> None:
         self._show = show
+        self._wording = wording
+        self._screen = screen
+        #: The request that this person rejected, if the screen shows that and the answer would say the same again.
+        self._shown_rejected: str | None = None
         self._width = width
         self._colour = colour
         self.names = names
@@ -58,13 +67,19 @@ class TerminalChat:
 
     def post(self, call: Call, at: datetime) -> None:
         """Show the card of a call."""
-        self._show(self._box(call) if self._width else plain(call, self.names, reader=self._reader))
+        if self._screen is not None:
+            self._screen.card(call.ref, self._box(call))
+        else:
+            self._show(self._box(call) if self._width else self._plain(call))
         self.shown[call.ref] = at
         self.last = call.ref
 
     def _box(self, call: Call) -> str:
         width = self._width() if self._width else 0
-        return box(call, self.names, width=width, colour=self._colour, reader=self._reader)
+        return box(call, self.names, width=width, colour=self._colour, reader=self._reader, wording=self._wording())
+
+    def _plain(self, call: Call) -> str:
+        return plain(call, self.names, reader=self._reader, wording=self._wording())
 
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show the outcome of a call, once. `whole` adds the tool's output.
@@ -75,11 +90,26 @@ class TerminalChat:
         if told in self._told:
             return
         self._told[told] = None
-        self.say(_whole(call) if whole else ended(call, self.names, colour=self._colour, reader=self._reader), call.ref)
+        if self._screen is not None:
+            self._screen.end(call.ref, self._ended(call, whole=whole))
+            self.last = call.ref
+            rejected = call.decision is Decision.REJECTED and call.decided_by == self._reader
+            self._shown_rejected = call.ref if rejected else None
+        else:
+            self.say(_whole(call, self._wording()) if whole else self._ended(call), call.ref)
+
+    def _ended(self, call: Call, *, whole: bool = False) -> str:
+        width = self._width() if self._width else 0
+        told = ended(call, self.names, colour=self._colour, width=width, reader=self._reader, wording=self._wording())
+        output = card(call).output.rstrip("\n") if whole else ""
+        return f"{told}\n{output}" if output else told
 
     def say(self, text: str, about: str | None = None) -> None:
         """Show a text. `about` is the ref of its call, or None."""
-        self._show(text)
+        if self._screen is not None:
+            self._screen.show(text, about)
+        else:
+            self._show(text)
         self.last = about
 
     # -- the messages of the conversation engine ------------------------------------------------------------
@@ -99,7 +129,13 @@ class TerminalChat:
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:  # noqa: ARG002
         """Print a sentence."""
-        self.say(text, about)
+        self._answer(text, about)
+
+    def _answer(self, text: str, about: str | None) -> None:
+        if about is not None and about == self._shown_rejected:
+            self._shown_rejected = None
+        else:
+            self.say(text, about)
 
     async def ask(
         self,
@@ -116,11 +152,12 @@ class TerminalChat:
         For an approval that needs a reason, the card has said so already.
         """
         if is_question(call):
-            self.say(say("answer.question.needed", short=call.short), call.ref)
+            self.say(self._wording().say("answer.question.needed", short=call.short), call.ref)
             return
         if verb is Verb.REJECT:
-            self.say(sentence(fact(Told.REJECTED, short=call.short)), call.ref)
-            self.say(say("offline.why", short=call.short), call.ref)
+            if self._shown_rejected != call.ref:
+                self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
+            self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """Print a whole text."""
@@ -132,12 +169,12 @@ class TerminalChat:
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
         if alert and text:
-            self.say(text, press)
+            self._answer(text, press)
 
 
-def _whole(call: Call) -> str:
+def _whole(call: Call, wording: Wording) -> str:
     shown = card(call)
     text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
     if not text:
-        text = outcome_for_agent(call) + (f"\n{shown.output}" if shown.output else "")
+        text = outcome_for_agent(call, wording) + (f"\n{shown.output}" if shown.output else "")
     return text.rstrip("\n")

@@ -17,7 +17,7 @@ from hitl.cards.card import Card, Way, card
 from hitl.cards.lines import Moment
 from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
 from hitl.question import is_question
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
     from hitl.cards.shown import Part
+    from hitl.cards.wording import Wording
     from hitl.people.names import Names
 
 _COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
@@ -39,34 +40,42 @@ _BAR = "┃"
 _INDENT = "  "
 
 
-def box(call: Call, names: Names = NOBODY, *, width: int, colour: bool, reader: str = "") -> str:
+def box(
+    call: Call,
+    names: Names = NOBODY,
+    *,
+    width: int,
+    colour: bool,
+    reader: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> str:
     """Return the card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
-    shown = card(call, names, Way.KEYS, reader=reader)
+    shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)
-    title = _title(shown)
+    title = _title(shown, wording)
     blank = " " * max(1, inner - wcswidth(title) - len(shown.short))
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
-    for part in _parts(shown):
+    for part in _parts(shown, wording):
         for piece in _wrap(part.text.expandtabs(_TAB), inner - len(part.indent)):
             text = f"{part.indent}{piece}".rstrip(" ")
             lines.append(f"{paint(_BAR)} {_painter(part.style, colour=colour)(text)}" if text else paint(_BAR))
     return "\n".join(lines)
 
 
-def plain(call: Call, names: Names = NOBODY, *, reader: str = "") -> str:
+def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
     """Return the card as plain lines, for pipes and screen readers."""
-    shown = card(call, names, Way.WORDS, reader=reader)
-    title = _title(shown)
-    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown) for line in part.text.split("\n"))
+    shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
+    title = _title(shown, wording)
+    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
     return "\n".join([f"{title} [{shown.short}]", *body])
 
 
-def _title(shown: Card) -> str:
+def _title(shown: Card, wording: Wording) -> str:
     if shown.asks:
-        return say("terminal.question")
-    return say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+        return wording.say("terminal.question")
+    return wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
 
 
 def wrapped(text: str, width: int) -> str:
@@ -74,17 +83,32 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
 
 
-def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "") -> str:
-    """Return the two lines that replace a card when its call has ended: the outcome, then who, when and why."""
-    shown = card(call, names, Way.KEYS, reader=reader)
-    why = plainly(shown.end_why, _clock)
-    sign = say(f"terminal.sign.{shown.end_sign}")
-    lines = [f"{sign} {plainly(shown.end, _clock)} [{shown.short}]", *([f"{_INDENT}{why}"] if why else [])]
-    faint = _painter(_FAINT, colour=colour)
-    return "\n".join([lines[0], *map(faint, lines[1:])])
+def ended(
+    call: Call,
+    names: Names = NOBODY,
+    *,
+    colour: bool,
+    width: int = 0,
+    reader: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> str:
+    """Return the lines of a decided card: the outcome and the action, then who decided, when and why.
+
+    Each is one line, or more where it is wider than `width` columns; 0 breaks none.
+    """
+    shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
+    sign = wording.say(f"terminal.sign.{shown.end_sign}")
+    first = f"{sign} {plainly(shown.end, _clock)} [{shown.short}]"
+    why, faint = plainly(shown.end_why, _clock), _painter(_FAINT, colour=colour)
+    rest = [f"{_INDENT}{piece}" for piece in _broken(why, width - len(_INDENT))] if why else []
+    return "\n".join([*_broken(first, width), *map(faint, rest)])
 
 
-def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
+def _broken(text: str, width: int) -> Iterator[str]:
+    return _wrap(text, width) if width > 0 else iter((text,))
+
+
+def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
     `more` is how many others are pending. At no width does the line name the key to approve without the key to reject.
@@ -93,25 +117,29 @@ def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
         return ""
     seconds = max(0, int((call.deadline - now).total_seconds()))
     left = f"{seconds // 60}:{seconds % 60:02d}"
-    told = [_left(call, left, more, keys) for keys in (_question_keys() if is_question(call) else _keys())]
+    told = [
+        _left(call, left, more, keys, wording)
+        for keys in (_question_keys(wording) if is_question(call) else _keys(wording))
+    ]
     if not is_question(call):
-        told.insert(2, say("terminal.narrow", short=call.short, left=left))
+        told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-def _left(call: Call, left: str, more: int, keys: str) -> str:
+def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
     if more:
-        return say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
-    return say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
+        return wording.say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
+    return wording.say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
 
 
-def _keys() -> tuple[str, ...]:
+def _keys(wording: Wording) -> tuple[str, ...]:
     """Return the texts that can name the keys, the longest first."""
-    return say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"), ""
+    named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
+    return (*map(wording.say, named), "")
 
 
-def _question_keys() -> tuple[str, ...]:
-    return say("terminal.keys.question"), ""
+def _question_keys(wording: Wording) -> tuple[str, ...]:
+    return wording.say("terminal.keys.question"), ""
 
 
 class _Line(Struct, frozen=True):
@@ -122,7 +150,7 @@ class _Line(Struct, frozen=True):
     style: str = ""
 
 
-def _parts(shown: Card) -> Iterator[_Line]:
+def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
     """Return the lines of a card. Every line of text from an agent is indented; only our text starts at the bar."""
     yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
     yield from _thing(shown.parts)
@@ -132,7 +160,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
     if shown.rule:
         yield _Line(shown.rule)
     yield _Line(plainly(shown.stakes, _clock))
-    yield from (_Line(say("card.warning", note=warning), style=_WARNING) for warning in shown.warnings)
+    yield from (_Line(wording.say("card.warning", note=warning), style=_WARNING) for warning in shown.warnings)
     yield _Line(plainly(shown.approvers, _clock), style=_FAINT)
     if shown.how:
         yield _Line(plainly(shown.how, _clock), style=_FAINT)

@@ -25,6 +25,7 @@ from bot.cli import (
     running,
     setting_up,
     simulating,
+    testing,
     tokens,
 )
 from bot.cli.common import INTERRUPTED, tell
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 for group in (
     *(running, relaying, asking, approving, inbox, auditing, keeping, operating, reading),
-    *(policies, setting_up, simulating, tokens),
+    *(policies, setting_up, simulating, testing, tokens),
 ):
     group.register(app)
 

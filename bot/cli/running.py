@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sys
 import threading
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from hitl.cards.wording import Wording
     from sayso_client.client import Client
 
 
@@ -30,6 +33,13 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
+class Language(StrEnum):
+    """The languages that people can read."""
+
+    EN = "en"
+    DE = "de"
+
+
 def demo(
     workspace: Annotated[
         Path | None, typer.Option("--workspace", help="Work on this folder, not a temporary one.")
@@ -40,6 +50,7 @@ def demo(
     timeout: Annotated[
         int | None, typer.Option("--timeout", min=5, max=7 * 24 * 3600, help="Seconds that a request stays pending.")
     ] = None,
+    language: Annotated[Language, typer.Option("--language", help="What you read.")] = Language.EN,
 ) -> None:
     """Try the whole loop in this terminal: agent, cards, your answers.
 
@@ -48,7 +59,8 @@ def demo(
     from bot.demo import Demo
 
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    asyncio.run(Demo(workspace=workspace, state=state, timeout_s=timeout).run(interactive=interactive))
+    running = Demo(workspace=workspace, state=state, timeout_s=timeout, language=language.value)
+    asyncio.run(running.run(interactive=interactive))
 
 
 def run(
@@ -84,8 +96,20 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
     with connect(config, socket) as client:
         client.attach()
         if sys.stdin.isatty():
+            say = _own_wording(config).say
             typer.echo(say("chat.welcome", help=say("offline.help")), err=True)
         Listening(client, typer.echo).talk(sys.stdin)
+
+
+def _own_wording(config: Path | None) -> Wording:
+    """The language of the user who types, by the settings; English where this user can't read them."""
+    from bot.errors import SettingsError
+    from bot.settings import find_config, load
+
+    try:
+        return load(find_config(config)).directory().wording("local", f"local:{os.getuid()}")
+    except SettingsError:
+        return IN_ENGLISH
 
 
 class Listening:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl.call import Status
-from hitl.cards.wording import say
 from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover
+from hitl.outcomes import fact
 from hitl.ports import Change, adding
 from hitl.proof.keyring import ButtonData
 
@@ -78,10 +78,10 @@ class Cards:
         people, keys = self._voice.gate.people, self._voice.gate.keys
         chat = people.place(heard.conversation).chat
         if call is None or not data.holds(keys, digest=call.digest, deadline=call.deadline, place=chat):
-            raise InvalidConfirmation(say("chat.forged"))
+            raise InvalidConfirmation(fact("chat.forged"))
         known = await self._store.by_message(heard.message) if heard.message else None
         if known is not None and known[0] != call.ref:
-            raise InvalidConfirmation(say("chat.forged"))
+            raise InvalidConfirmation(fact("chat.forged"))
         if known is not None:
             return data.verb, call, known[1], True
         here = [route for route in call.routes if people.place(route).chat == chat]

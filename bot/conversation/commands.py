@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import ReplyKind, Verb
 from hitl.cards.card import headline
-from hitl.cards.wording import SIGNS, say
+from hitl.cards.wording import SIGNS
 from hitl.errors import SaysoError
 from hitl.gate.response import unknown_call
 from hitl.proof.keyring import as_short
@@ -38,14 +38,15 @@ class Commands:
             "status": self._status,
             "cancel": self._cancel,
         }.get(heard.name)
-        return await self._voice.tell(heard, await told(heard) if told else say(self._voice.surface.help), alone=True)
+        helped = self._voice.wording(heard).say(self._voice.surface.help)
+        return await self._voice.tell(heard, await told(heard) if told else helped, alone=True)
 
     async def _decide(self, heard: Command) -> None:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
             return await self._voice.tell(heard, self._usage(heard), alone=True)
         reply = self._voice.reply(heard, ReplyKind.COMMAND, verb=Verb(heard.name), target=target)
-        reason = reason.removeprefix("because ").lstrip(":, ")
+        reason = reason.removeprefix("because ").removeprefix("weil ").lstrip(":, ")
         for answer in await self._voice.service.decide(replace(reply, reason=reason or None)):
             await self._voice.answer(heard, answer)
         return None
@@ -55,7 +56,7 @@ class Commands:
             return await self._voice.tell(heard, self._usage(heard), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._voice.may_see(heard, call):
-            return await self._voice.tell(heard, unknown_call(heard.text).message, alone=True)
+            return await self._voice.tell(heard, unknown_call(heard.text).told(self._voice.wording(heard)), alone=True)
         return await self._voice.show(heard, call)
 
     async def _whoami(self, heard: Command) -> str:
@@ -63,8 +64,9 @@ class Commands:
 
     async def _pending(self, heard: Command) -> str:
         private = self._voice.is_private(heard)
-        lines = [await self._line(call, linked=private) for call in await self._for(heard)]
-        return "\n".join(lines) or say("chat.pending.nowhere" if private else "chat.pending.none")
+        lines = [await self._line(heard, call, linked=private) for call in await self._for(heard)]
+        nothing = "chat.pending.nowhere" if private else "chat.pending.none"
+        return "\n".join(lines) or self._voice.wording(heard).say(nothing)
 
     async def _for(self, heard: Command) -> list[Call]:
         """Return the pending requests that the person may see.
@@ -77,10 +79,11 @@ class Commands:
         principal = self._voice.principal(heard)
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
-    async def _line(self, call: Call, *, linked: bool) -> str:
+    async def _line(self, heard: Command, call: Call, *, linked: bool) -> str:
         """Return the headline of a request. If `linked`, the address of its card follows."""
-        head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names)}"
-        told = say("chat.pending", short=call.short, headline=head)
+        wording = self._voice.wording(heard)
+        head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
+        told = wording.say("chat.pending", short=call.short, headline=head)
         cards = await self._store.cards(call.ref) if linked else {}
         surface = self._voice.surface.name
         links = [
@@ -91,7 +94,7 @@ class Commands:
         return "\n".join([told, *filter(None, links[:1])])
 
     async def _status(self, heard: Command) -> str:
-        return say("chat.status", count=len(await self._for(heard)))
+        return self._voice.wording(heard).say("chat.status", count=len(await self._for(heard)))
 
     async def _cancel(self, heard: Command) -> str:
         if not as_short(heard.text):
@@ -99,8 +102,8 @@ class Commands:
         try:
             call = await self._gate.withdraw(heard.text, heard.identity)
         except SaysoError as error:
-            return error.message
-        return say("chat.withdrawn", short=call.short)
+            return error.told(self._voice.wording(heard), self._gate.names)
+        return self._voice.wording(heard).say("chat.withdrawn", short=call.short)
 
     def _usage(self, heard: Command) -> str:
-        return say("chat.usage", command=f"{self._voice.surface.prefix}{heard.name}")
+        return self._voice.wording(heard).say("chat.usage", command=f"{self._voice.surface.prefix}{heard.name}")

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from hitl.call import Event, ReplyKind, Verb
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
 from hitl.gate.response import Answer, Came
 from hitl.ports import PlatformError
@@ -43,18 +42,21 @@ class Presses:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
             await self._voice.record(heard, Event.FORGED)
-            return await self._talker.answer_press(str(heard.press), error.message, alert=True)
+            return await self._talker.answer_press(
+                str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True
+            )
         reply = self._voice.reply(heard, ReplyKind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
             answer = await self._look(heard, route, replace(reply, event=None))
         elif self._toasts:
-            answer, told = await self._toasted(str(heard.press), reply)
+            answer, told = await self._toasted(heard, reply)
             await self._after(heard, route, answer, told=told)
         else:
             (answer,) = await self._service.decide(reply)
             await self._after(heard, route, answer, told=True)
             if answer.came is not Came.REASON_NEEDED:
-                await self._talker.answer_press(str(heard.press), self._voice.text(answer), alert=True)
+                text = self._voice.text(heard, answer, alone=True)
+                await self._talker.answer_press(str(heard.press), text, alert=True)
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
@@ -62,17 +64,15 @@ class Presses:
 
         This is recorded only if the call was really shown, because later approvals rely on it.
         """
-        answer, press = await self._voice.gate.peek(reply), str(heard.press)
+        answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
         if self._toasts or not seen:
-            await self._talker.answer_press(
-                press, say("button.details") if seen else self._voice.text(answer), alert=not seen
-            )
-        if (
-            seen
-            and answer.call is not None
-            and await self._showed(heard, route, answer.call, answer.told(self._voice.gate.names))
-        ):
+            text = wording.say("button.details") if seen else self._voice.text(heard, answer, alone=True)
+            await self._talker.answer_press(str(heard.press), text, alert=not seen)
+        # Where a press opens no window, everybody there sees the details.
+        shown_in = self._voice.wording(heard, alone=not self._toasts)
+        text = answer.told(self._voice.gate.names, shown_in)
+        if seen and answer.call is not None and await self._showed(heard, route, answer.call, text):
             await self._service.decide(reply)
         return answer
 
@@ -86,7 +86,7 @@ class Presses:
         except PlatformError as error:
             if error.passing:
                 raise
-            not_shown = say("chat.not_shown", short=call.short)
+            not_shown = self._voice.wording(heard, alone=not self._toasts).say("chat.not_shown", short=call.short)
             if self._toasts:
                 await self._talker.tell(route, not_shown, about=call.ref)
             else:
@@ -94,18 +94,20 @@ class Presses:
             return False
         return True
 
-    async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
+    async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press.
 
         Return the answer, and whether it was sent as the one reply that the platform allows to a press.
         """
+        press = str(heard.press)
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
         if not done:
             await self._talker.answer_press(press, "", alert=False)
         (answer,) = await deciding
         if done:
-            await self._talker.answer_press(press, self._voice.text(answer), alert=answer.came in _ALERTS)
+            text = self._voice.text(heard, answer, alone=True)
+            await self._talker.answer_press(press, text, alert=answer.came in _ALERTS)
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
@@ -121,5 +123,5 @@ class Presses:
         if verb:
             who, card = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)
-        elif not told and (text := self._voice.text(answer)):
+        elif not told and (text := self._voice.text(heard, answer)):
             await self._talker.tell(route, text, about=call.ref)

@@ -16,7 +16,6 @@ from bot.conversation.turns import Turns
 from bot.conversation.voice import Voice
 from bot.conversation.words import Words
 from hitl.call import Event
-from hitl.cards.wording import say
 from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
 from hitl.records import replace
 
@@ -81,7 +80,7 @@ class Router:
         if heard.program or (reaction and heard.press is None):
             return
         if isinstance(heard, Press) or self._voice.patience.admits((heard.identity, heard.barred)):
-            text = say(str(heard.barred))
+            text = self._voice.wording(heard, alone=bool(heard.press)).say(str(heard.barred))
             if heard.press:
                 await self._voice.talker.answer_press(heard.press, text, alert=True)
             else:

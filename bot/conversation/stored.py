@@ -23,7 +23,7 @@ from hitl.call import Ask, KeptTurn, Runs, Status
 from hitl.cards.card import details, outcome_for_agent
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
 from hitl.ports import Explaining, PlatformError
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bot.conversation.voice import Voice
     from bot.service import Service
     from hitl.call import Call
+    from hitl.cards.wording import Wording
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
@@ -109,7 +110,7 @@ class StoredTurns:
         turn = KeptTurn(name, place, heard.identity, who, heard.message or "", heard.text, said)
         fresh = await self._store.begin_turn(turn)
         if fresh and place in self._running:
-            await voice.tell(heard, say("model.queued"), alone=True)
+            await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
         self._work(place)
 
     def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
@@ -132,13 +133,13 @@ class StoredTurns:
             turns = await self._store.open_turns()
             turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
             who, names = voice.principal(heard), self._service.gate.names
-            asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"")
+            asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"", voice.wording(heard))
             showing = self._service.accompany(show_working((voice,), heard.conversation))
             try:
                 answer = await self.agent.explain(asked)
             finally:
                 showing.cancel()
-            await voice.tell(heard, framed(self.agent.name, answer))
+            await voice.tell(heard, framed(self.agent.name, answer, voice.wording(heard)))
         except (PlatformError, Unavailable) as error:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
@@ -160,7 +161,7 @@ class StoredTurns:
             withdrawn += await self._withdraw(turn, heard.identity)
             await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
         self._work(heard.conversation)
-        await voice.tell(heard, say("model.stopped", count=withdrawn))
+        await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
@@ -227,7 +228,7 @@ class StoredTurns:
                     break
             except Exception:  # noqa: BLE001 - it is logged and people are informed: without this the conversation would hang
                 _log.exception("turn.broken", {"turn": kept.id})
-                await turn.say_if_possible(say("model.broken"))
+                await turn.say_if_possible(turn.wording.say("model.broken"))
                 break
             await asyncio.sleep(pauses.next())
         if turn.heard:
@@ -253,6 +254,11 @@ class _Turn:
         self.on_behalf_of = kept.requester
 
     @property
+    def wording(self) -> Wording:
+        """The language of the conversation."""
+        return self._service.gate.people.wording(self.kept.place)
+
+    @property
     def text(self) -> str:
         """The text that began the turn."""
         return self.kept.text
@@ -275,7 +281,7 @@ class _Turn:
     async def say(self, text: str) -> None:
         """Send a text as the agent's words, framed so that none of its lines looks like a line of the service."""
         if text.strip():
-            await self._tell(framed(self._turns.agent.name, text))
+            await self._tell(framed(self._turns.agent.name, text, self.wording))
 
     async def _tell(self, text: str, about: Call | None = None) -> None:
         voices, kept = self._turns.voices(self.kept.place), self.kept
@@ -347,10 +353,10 @@ async def show_working(voices: Sequence[Voice], place: str) -> None:
         raise
 
 
-def framed(agent: str, text: str) -> str:
+def framed(agent: str, text: str, wording: Wording = IN_ENGLISH) -> str:
     """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
-    shown = cut_middle(mask(visible(text.strip())), _SHOWN).text
-    return "\n".join([say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
+    shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
+    return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
 #: The beginning of the idempotency key of every call of a stored turn.

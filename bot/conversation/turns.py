@@ -13,7 +13,6 @@ from cachetools import FIFOCache
 from hitl import replies
 from hitl.call import Ask, Runs, Status
 from hitl.cards.card import details, outcome_for_agent
-from hitl.cards.wording import say
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Line, PlatformError
@@ -90,11 +89,13 @@ class Turns:
         if heard.addressed:
             may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
             agent = self._stored.agent if self._stored else self._agent
-            helped = agent.help if may_ask else say(self._voice.surface.help)
-            alone = bool(otherwise.text)
-            return await self._voice.tell(heard, otherwise.text or helped, otherwise.call, alone=alone)
+            text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
+            helped = self._voice.wording(heard).say(self._voice.surface.help)
+            helped = agent.help(self._voice.wording(heard)) if may_ask else helped
+            return await self._voice.tell(heard, text or helped, otherwise.call, alone=bool(text))
         if otherwise.text and self._voice.may_question(heard, None):
-            await self._voice.tell(heard, otherwise.text, otherwise.call, alone=True)
+            text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
+            await self._voice.tell(heard, text, otherwise.call, alone=True)
         return None
 
     async def _store(self, heard: Text, stored: StoredTurns) -> None:
@@ -105,7 +106,9 @@ class Turns:
         stored.overheard(heard.conversation, who, heard.text)
         if heard.addressed:
             refused = NotApprover(fact(Refusal.REQUESTER, who=who))
-            await self._voice.tell(heard, f"{refused.message} {self._voice.whoami(heard)}", alone=True)
+            await self._voice.tell(
+                heard, f"{refused.told(self._voice.wording(heard))} {self._voice.whoami(heard)}", alone=True
+            )
         return None
 
     async def _explain(self, heard: Text) -> None:
@@ -113,13 +116,12 @@ class Turns:
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
-            return await self._voice.tell(heard, say("chat.pending.none"))
+            return await self._voice.tell(heard, self._voice.wording(heard).say("chat.pending.none"))
         if len(calls) == 1 and self.explains(heard, calls[0]):
             return None
         for call in calls:
-            await self._voice.talker.show(
-                heard.conversation, f"{call.short}.txt", details(call, self._voice.gate.names), about=call.ref
-            )
+            text = details(call, self._voice.gate.names, self._voice.wording(heard))
+            await self._voice.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref)
         return None
 
     async def _begin(self, heard: Text) -> None:
@@ -155,9 +157,9 @@ class Turns:
         except Unavailable:
             raise
         except NotApprover as error:
-            return f"{error.message} {self._voice.whoami(heard)}"
+            return f"{error.told(self._voice.wording(heard))} {self._voice.whoami(heard)}"
         except SaysoError as error:
-            return error.message
+            return error.told(self._voice.wording(heard), self._voice.gate.names)
 
 
 class _Turn:
@@ -186,7 +188,7 @@ class _Turn:
         ask = Ask(tools, tool, args, self.on_behalf_of, place, Runs.SERVICE, agent=self._agent, key=key)
         call = (await self._voice.service.submit(ask)).call
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
-            await self._voice.tell(self._heard, outcome_for_agent(call), call)
+            await self._voice.tell(self._heard, outcome_for_agent(call, self._voice.wording(self._heard)), call)
         self._begin()
         call = await self._voice.service.ended(call)
         self._lines.append(Line(None, outcome_for_agent(call)))

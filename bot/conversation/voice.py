@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
 from hitl.cards.card import details, outcome
-from hitl.cards.wording import say
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.gate.response import Came
@@ -18,6 +17,7 @@ from hitl.throttle import Patience
 if TYPE_CHECKING:
     from bot.service import Service
     from hitl.call import Call, Event, ReplyKind
+    from hitl.cards.wording import Wording
     from hitl.events import Heard
     from hitl.gate.response import Answer
     from hitl.platforms import Talker
@@ -46,17 +46,24 @@ class Voice:
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
         alone = alone or answer.came not in DECIDED
-        await self.tell(heard, self.text(answer), answer.call, alone=alone, refused=answer.came is Came.REFUSED)
+        text = self.text(heard, answer, alone=alone and bool(heard.press))
+        await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)
 
     def _card_tells(self, heard: Heard, call: Call | None) -> bool:
         return (
             call is not None and not self.surface.shows_outcomes and self.gate.people.belongs(call, heard.conversation)
         )
 
-    def text(self, answer: Answer) -> str:
+    def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
+        """The language to answer an event in: the conversation's, or that person's if nobody else sees the answer."""
+        return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
+
+    def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:
         """Return the text that answers a reply, or '' if the surface itself shows the outcome of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
-        return "" if settled and self.surface.shows_outcomes else answer.told(self.gate.names)
+        if settled and self.surface.shows_outcomes:
+            return ""
+        return answer.told(self.gate.names, self.wording(heard, alone=alone))
 
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
@@ -96,12 +103,13 @@ class Voice:
 
     async def show(self, heard: Heard, call: Call) -> None:
         """Show the person a whole call with its outcome so far."""
-        text = f"{details(call, self.gate.names)}\n\n{outcome(call, self.gate.names)}"
+        names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
+        text = f"{details(call, names, wording)}\n\n{outcome(call, names, wording)}"
         await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:
         """Return a sentence with the identity and the principal of the person who sent the event."""
-        return say("chat.whoami", identity=heard.identity, principal=self.principal(heard))
+        return self.wording(heard).say("chat.whoami", identity=heard.identity, principal=self.principal(heard))
 
     def principal(self, heard: Heard) -> str:
         """Return the principal of the person who sent the event."""

@@ -187,6 +187,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "withdraw": ("POST", "/v1/calls/{target}/withdraw"),
     "ping": ("GET", "/v1/me"),
     "reload": ("POST", "/v1/reload"),
+    "test": ("POST", "/v1/tests"),
     "chat": ("POST", "/v1/chat"),
     "say": ("POST", "/v1/chat/{chat}"),
     "make_token": ("POST", "/v1/tokens"),

@@ -29,8 +29,8 @@ from hitl.cards.shown import (
     show,
 )
 from hitl.cards.text import cut_middle, one_line, quoted, visible
-from hitl.cards.wording import ENGLISH, SIGNS, clause, say, sentence
-from hitl.outcomes import Fact, Person, fact, unkept
+from hitl.cards.wording import ENGLISH, IN_ENGLISH, SIGNS, clause
+from hitl.outcomes import Fact, Person, Stored, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import digest_mark
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hitl.cards.lines import Line
+    from hitl.cards.wording import Wording
 
 #: The room for all texts of a card together. The narrowest surface, Telegram, takes messages of 4096 UTF-16 units;
 #: labels and instructions need the rest.
@@ -52,6 +53,7 @@ _MOST_NAMED = 3
 OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+_UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
 _BY_HAND = frozenset({"", "ask"})
@@ -124,14 +126,23 @@ class Card:
     left_out: int
 
 
-def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str = "", platform: str = "") -> Card:
+def card(
+    call: Call,
+    names: Names = NOBODY,
+    way: Way = Way.REPLY,
+    *,
+    reader: str = "",
+    platform: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> Card:
     """Return the card of a call in its present state.
 
     `reader` is the only principal who reads the card, or '' if several people read it; the card calls that person
-    "you". `platform` is the platform that shows the card; people have their names on that platform.
+    "you". `platform` is the platform that shows the card; people have their names on that platform. `wording` is
+    the language of the place.
     """
-    told = _Teller(call, names, reader, platform)
-    shown = _shown(call)
+    told = _Teller(call, names, reader, platform, wording)
+    shown = _shown(call, wording)
     risk, pending = call.verdict.risk, call.status is Status.PENDING
     headline = told.headline(shown)
     return Card(
@@ -140,17 +151,19 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
         short=call.short,
         headline=headline,
         parts=shown.parts,
-        below=say("card.below", count=shown.below) if shown.below else "",
+        below=wording.say("card.below", count=shown.below) if shown.below else "",
         place=told.place(),
         note=told.note(),
-        rule=say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
-        stakes=_stakes(call) if not is_question(call) else line("card.never_secret"),
-        warnings=_warnings(call, shown),
+        rule=wording.say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
+        stakes=_stakes(call, wording) if not is_question(call) else line(wording, "card.never_secret"),
+        warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how(call, way, cut=_needs_details(call, shown)) if not is_question(call) else _how_to_answer(call, way),
+        how=_how(call, way, wording, cut=_needs_details(call, shown))
+        if not is_question(call)
+        else _how_to_answer(call, way, wording),
         push=told.push(shown, headline),
         end_sign=_SIGN[call.status],
-        end=() if pending else _end(call, shown),
+        end=() if pending else _end(call, shown, wording),
         end_why=() if pending else told.end_why(way),
         output=mask(visible(call.output or "")) if not is_question(call) else "",
         deadline=call.deadline,
@@ -163,9 +176,9 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
     )
 
 
-def headline(call: Call, names: Names = NOBODY) -> str:
+def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the action on the same line, for lists."""
-    shown, told = _shown(call), _Teller(call, names, "", "")
+    shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
     return told.summary(shown)
 
 
@@ -180,26 +193,28 @@ def is_cut(call: Call) -> bool:
 class _Teller:
     """Makes the lines of a card that name people, so that each person has the same name in all of them."""
 
-    def __init__(self, call: Call, names: Names, reader: str, platform: str) -> None:
+    def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
         self._names = names
         self._reader = reader
         self._platform = platform
+        self._say = wording.say
+        self._wording = wording
 
     def _who(self, principal: str) -> Who:
         mine = bool(self._reader) and self._names.people.principal(principal) == self._reader
-        text = say("card.you") if mine else self._names.of(principal, self._platform)
+        text = self._say("card.you") if mine else self._names.of(principal, self._platform)
         return Who(principal, text)
 
     def _requester(self) -> str:
         """Return the requester's name; an agent has the name of the person whose account or token it uses."""
         name = self._names.of(self._call.requester, self._platform)
-        return name if self._call.agent in _BY_HAND else say("card.agent_of", name=name)
+        return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
     def headline(self, shown: Shown) -> str:
         if shown.act == "ask":
-            return say("card.headline.asks", who=self._requester())
-        return say("card.headline", who=self._requester(), phrase=shown.phrase)
+            return self._say("card.headline.asks", who=self._requester())
+        return self._say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
         """Return the headline with the action on the same line."""
@@ -218,13 +233,13 @@ class _Teller:
     def place(self) -> str:
         call = self._call
         stage = call.verdict.card.stage if call.verdict.card else ""
-        stage = say("card.stage", stage=quoted(stage)) if stage else ""
+        stage = self._say("card.stage", stage=quoted(stage)) if stage else ""
         if not call.cwd:
             return stage
         local = call.runs is Runs.SERVICE or call.requester.startswith("local:")
-        folder = say("card.folder", folder=quoted(mask(call.cwd), 120))
+        folder = self._say("card.folder", folder=quoted(mask(call.cwd), 120))
         if local and self._names.host:
-            folder = say("card.host", host=quoted(self._names.host), folder=folder)
+            folder = self._say("card.host", host=quoted(self._names.host), folder=folder)
         return f"{folder}, {stage}" if stage else folder
 
     def note(self) -> str:
@@ -236,35 +251,41 @@ class _Teller:
     def said(self, words: str) -> str:
         """Return the words of a note, which must be safe already, with their author: the agent or the requester."""
         if self._call.agent in _BY_HAND:
-            return say("card.note", who=self._requester(), note=words)
-        return say("card.note.agent", who=self._requester(), note=words)
+            return self._say("card.note", who=self._requester(), note=words)
+        return self._say("card.note.agent", who=self._requester(), note=words)
 
     def push(self, shown: Shown, headline: str) -> str:
         del headline
         place = self.place()
-        where = say("card.push.place", place=place) if place else ""
+        where = self._say("card.push.place", place=place) if place else ""
         room = _PUSH - len(where)
-        return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room).text}{where}"
+        return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
     def approvers(self, way: Way) -> Line:
         """Return the line with the approvers and the deadline.
 
         It names the requester only if their own approval counts, or if nobody else is listed.
         """
-        people = self._names.people
-        access, call = Access(people), self._call
+        directory = self._names.people
+        access, call = Access(directory), self._call
         surface = "socket" if way is Way.WORDS else ""
-        own = people.principal(call.requester)
-        listed = list(dict.fromkeys(map(people.principal, call.approvers)))
+        own = directory.principal(call.requester)
+        listed = list(dict.fromkeys(map(directory.principal, call.approvers)))
         others = [one for one in listed if one != own]
         both = is_question(call) or access.may_approve_own(call.verdict, call.origin, surface) or not others
         may = listed if both else others
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
-            told.append(say("card.people.more", count=len(may) - _MOST_NAMED))
+            told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
         # A terminal already shows the short ref in its first line.
-        name = "" if way in {Way.KEYS, Way.WORDS} else say("card.name", short=call.short)
-        return line("card.approvers", people=either(told), time=Moment(call.deadline, counts_down=True), name=name)
+        name = "" if way in {Way.KEYS, Way.WORDS} else self._say("card.name", short=call.short)
+        return line(
+            self._wording,
+            "card.approvers",
+            people=either(self._wording, told),
+            time=Moment(call.deadline, counts_down=True),
+            name=name,
+        )
 
     def end_why(self, way: Way) -> Line:
         """Return the line with the person who decided, the time and the reason, or with another cause of the end."""
@@ -278,13 +299,15 @@ class _Teller:
             key = "ending.expired.unseen"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
-        by: Line = (say("card.by_policy"),) if by_policy else self._decider()
-        why = str(facts["why"]) if call.status in {Status.DENIED, Status.UNDELIVERABLE} else str(facts["error"])
+        by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
+        why = str(self._wording.filled(facts["why" if call.status in _UNASKED else "error"]))
         reason = f"“{one_line(mask(call.reason or ''), _LINE)}”"
         who = self._who(call.decided_by or "")
         if call.reason and call.decision is Decision.APPROVED:
-            by = line("card.by_with_reason", by=by, reason=reason)
-        return line(key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who)
+            by = line(self._wording, "card.by_with_reason", by=by, reason=reason)
+        return line(
+            self._wording, key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who
+        )
 
     def _decider(self) -> Line:
         call = self._call
@@ -293,32 +316,38 @@ class _Teller:
         key = f"by.{call.decision.value}"
         if is_question(call):
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
-        return line(key, who=self._who(call.decided_by), time=Moment(call.decided_at or call.deadline))
+        time = Moment(call.decided_at or call.deadline)
+        return line(self._wording, key, who=self._who(call.decided_by), time=time)
 
 
-def _how_to_answer(call: Call, way: Way) -> Line:
+def _how_to_answer(call: Call, way: Way, wording: Wording) -> Line:
     """Return the instructions for answering a question: by a button, or in words if words count there."""
-    return line(f"card.choose.{way.value}") if options(call) else line(f"card.answer.{way.value}")
+    key = f"card.choose.{way.value}" if options(call) else f"card.answer.{way.value}"
+    return line(wording, key)
 
 
-def _stakes(call: Call) -> Line:
-    risk = Strong(say(f"card.risk.{call.verdict.risk.value}"))
+def _stakes(call: Call, wording: Wording) -> Line:
+    risk = Strong(wording.say(f"card.risk.{call.verdict.risk.value}"))
     undo = call.verdict.card.undo if call.verdict.card else ""
-    return line("card.stakes", risk=risk, undo=coded(one_line(mask(undo), _LINE))) if undo else (risk,)
+    return (
+        line(wording, "card.stakes", risk=risk, undo=coded(one_line(mask(wording.retold(undo)), _LINE)))
+        if undo
+        else (risk,)
+    )
 
 
-def _warnings(call: Call, shown: Shown) -> tuple[str, ...]:
-    found = _notes(call)
+def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
+    found = _notes(call, wording)
     if call.previous:
-        found.append(say("card.again", short=one_line(call.previous, 40)))
+        found.append(wording.say("card.again", short=one_line(call.previous, 40)))
     if unseen := _unseen_programs(call, shown):
-        found.append(say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
+        found.append(wording.say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
     if "?" in call.verdict.programs:
-        found.append(say("card.programs.unknown"))
+        found.append(wording.say("card.programs.unknown"))
     if count := masked(call).hidden:
-        found.append(say("card.hidden", count=count))
+        found.append(wording.say("card.hidden", count=count))
     if left_out := _left_out(call, shown):
-        found.append(say("card.cut", count=f"{left_out:,}"))
+        found.append(wording.say("card.cut", count=left_out))
     return tuple(found)
 
 
@@ -328,18 +357,19 @@ def _unseen_programs(call: Call, shown: Shown) -> list[str]:
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
 
-def _notes(call: Call) -> list[str]:
+def _notes(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
     """Return the executor's warnings in the form in which the card shows them."""
-    return [_within(one_line(note, _LINE), _LINE) for note in call.notes[:_NOTES]]
+    return [_within(one_line(wording.retold(note), _LINE), _LINE) for note in call.notes[:_NOTES]]
 
 
 def _within(text: str, units: int) -> str:
-    return cut_middle(text, units if max(text, default="") <= "\uffff" else units // 2).text
+    return one_line(text, units if max(text, default="") <= "\uffff" else units // 2)
 
 
-def _shown(call: Call) -> Shown:
+def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
     """Return the action as the card shows it, cut to the room that the other words of the card leave."""
-    return show(call, min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS))))
+    share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
+    return show(call, share, wording)
 
 
 def _prose(call: Call) -> int:
@@ -359,30 +389,32 @@ def _needs_details(call: Call, shown: Shown) -> bool:
     return call.verdict.risk.rank >= Risk.HIGH.rank and _left_out(call, shown) > 0
 
 
-def _how(call: Call, way: Way, *, cut: bool) -> Line:
+def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
     """Return the instructions for this way of answering: the steps before an approval, and the words that count."""
     critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
     if way is Way.BUTTONS:
-        return line("card.how.buttons")
-    before = line("card.how.details") if cut else ()
+        return line(wording, "card.how.buttons")
+    before = line(wording, "card.how.details") if cut else ()
     kind = ("both" if reasoned else "critical") if critical else ("reason" if reasoned else "plain")
     key = f"card.how.{kind}.{way.value}"
-    because = say("card.how.because") if reasoned else ""
-    words = Code(f"yes {call.short}{because}" if critical else f"yes{because}")
-    told = line(key, words=words)
+    yes = wording.say("card.how.yes") + (f" {call.short}" if critical else "")
+    words = Code(yes + (wording.say("card.how.because") if reasoned else ""))
+    told = line(wording, key, words=words)
     return (*before, *told) if before else told
 
 
 # -- a decided card ----------------------------------------------------------------------------------------------
 
 
-def _end(call: Call, shown: Shown) -> Line:
+def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
     # Only in a changed database can a question end in another way. Then its card has the words of any other call.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
-    return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
+    return line(
+        wording, "card.ended", what=Strong(wording.say(key)), thing=Code(thing) if shown.act == "run" else thing
+    )
 
 
 _QUESTION_ENDS = frozenset({"pending", "done", "not"})
@@ -423,23 +455,27 @@ _SIGN = {
 # -- the details -------------------------------------------------------------------------------------------------
 
 
-def details(call: Call, names: Names = NOBODY) -> str:
+def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the whole call in words, for Details. Secrets stay masked.
 
     Only our own lines begin at the margin, so that no argument can look like one of them.
     """
-    verdict, told = call.verdict, _Teller(call, names, "", "")
+    verdict, told, say = call.verdict, _Teller(call, names, "", "", wording), wording.say
     lines = [
         say("answer.details", short=call.short),
         say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
-        say("details.action", action=_whole(call.sentence or call.tool)),
-        say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
+        say("details.action", action=_whole(wording.retold(call.sentence) or call.tool)),
+        say(
+            "details.risk",
+            risk=say(f"details.risk.{verdict.risk.value}"),
+            why=one_line(wording.retold(verdict.why), _LINE),
+        ),
         *([] if call.erased_at else [say("details.args", args=_indented(_json(call), 2))]),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
         lines.append(say("details.preview", preview=_indented(masked(call).preview, 2)))
-    lines += _facts_in_details(call)
+    lines += _facts_in_details(call, wording)
     if call.note:
         lines.append(told.said(_whole(call.note)))
     lines += [
@@ -451,25 +487,25 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
-        *retained(call),
+        *retained(call, wording),
     ]
     return "\n".join(lines)
 
 
-def retained(call: Call) -> list[str]:
+def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
     """Return what retention did to a call, in sentences."""
-    erased = [say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
-    return [*erased, *([say("retained.archived")] if call.archived else [])]
+    erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
+    return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
 
-def _facts_in_details(call: Call) -> list[str]:
-    lines = []
+def _facts_in_details(call: Call, wording: Wording) -> list[str]:
+    lines, say = [], wording.say
     if call.cwd:
         lines.append(say("details.folder", folder=_whole(call.cwd)))
     if call.verdict.programs:
         lines.append(say("details.programs", programs=_whole(", ".join(call.verdict.programs))))
     lines += [say("details.kept", name=_whole(name), value=_whole(value)) for name, value in call.preconditions]
-    return lines + [say("card.warning", note=_whole(note)) for note in call.notes]
+    return lines + [say("card.warning", note=_whole(wording.retold(note))) for note in call.notes]
 
 
 def _by_person(call: Call) -> bool:
@@ -511,9 +547,9 @@ def _whole(text: str) -> str:
 # -- outcomes in a sentence ---------------------------------------------------------------------------------------
 
 
-def outcome(call: Call, names: Names | None = None) -> str:
+def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> str:
     """Return one sentence for people about the state or the end of a call."""
-    return sentence(outcome_fact(call), names)
+    return wording.sentence(outcome_fact(call), names)
 
 
 def outcome_fact(call: Call) -> Fact:
@@ -536,17 +572,20 @@ _QUESTION_OUTCOMES = {
 }
 
 
-def outcome_for_agent(call: Call) -> str:
-    """Return one sentence for the agent that asked. It differs for a rejection, for silence, and for a failure."""
+def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
+    """Return one sentence for the agent that asked, in English, and for the conversation that asked, in its language.
+
+    It differs for a rejection, for silence, and for a failure.
+    """
     key = f"agent.{call.status.value}"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
         key = f"agent.question.{call.status.value}"
         if call.status is Status.REJECTED and call.reason:
             key = "agent.question.rejected.reason"
-        return sentence(fact(key, short=call.short, **_facts(call)))
+        return wording.sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
-    return sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
+    return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 
 def _rejected_key(call: Call) -> str:
@@ -561,15 +600,15 @@ def _rejected_key(call: Call) -> str:
 def _facts(call: Call) -> dict[str, object]:
     by: object = Person(call.decided_by or "", one_line(call.decided_by or "", 80))
     if call.decision is Decision.ALLOWED:
-        by = say("outcome.by_policy")
-    said_why = {Decision.UNDELIVERABLE: error_text(call), Decision.DENIED: call.reason}
-    why = said_why.get(call.decision) if call.decision else None
+        by = fact("outcome.by_policy")
+    said_why = {Decision.UNDELIVERABLE: call.error, Decision.DENIED: call.reason}
+    why = (said_why.get(call.decision) if call.decision else None) or call.verdict.message
     return {
         "by": by,
-        "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
+        "how": fact(f"outcome.how.{Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED}"),
         "reason": clause(mask(visible(call.reason or ""))),
-        "why": clause(_told(why or call.verdict.message or call.verdict.why)),
-        "error": clause(_told(error_text(call) or str(call.result or Result.UNKNOWN))),
+        "why": (call.decision is Decision.UNDELIVERABLE and _unfit(call)) or _clause(why or call.verdict.why),
+        "error": _unfit(call) or _clause(call.error or str(call.result or Result.UNKNOWN)),
     }
 
 
@@ -578,8 +617,18 @@ def error_text(call: Call) -> str | None:
 
     Only in a call that nobody claimed does the text count as a code of ours, because a tool may write any text.
     """
+    unfit = _unfit(call)
+    return IN_ENGLISH.sentence(unfit) if unfit else call.error
+
+
+def _unfit(call: Call) -> Fact | None:
     unfit = unkept(call.error) if call.error and call.claim is None else None
-    return sentence(unfit) if unfit else call.error
+    return unfit and Fact(unfit.what, {name: _clause(str(value)) for name, value in unfit.particulars.items()})
+
+
+def _clause(text: str) -> Stored:
+    """Somebody's words within a sentence, or ours as they were stored."""
+    return Stored(clause(_told(text)))
 
 
 def _told(text: str) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from hitl.cards.wording import ENGLISH
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
+
+    from hitl.cards.wording import Wording
 
 
 class Who(Struct, frozen=True):
@@ -48,16 +48,16 @@ Segment: TypeAlias = "str | Who | Moment | Code | Strong"
 Line: TypeAlias = "tuple[Segment, ...]"
 
 
-def line(key: str, /, **facts: Segment | Line) -> Line:
+def line(wording: Wording, key: str, /, **facts: Segment | Line) -> Line:
     """Return the sentence with this key as a line. The facts, which are segments or lines, fill its places.
 
     Raises KeyError for a missing key or fact.
     """
-    return _joined(_segments(key, facts))
+    return _joined(_segments(wording.template(key), facts))
 
 
-def _segments(key: str, facts: dict[str, Segment | Line]) -> Iterator[Segment]:
-    for literal, name, _, _ in string.Formatter().parse(ENGLISH[key]):
+def _segments(template: str, facts: dict[str, Segment | Line]) -> Iterator[Segment]:
+    for literal, name, _, _ in string.Formatter().parse(template):
         yield literal
         if name is not None:
             fact = facts[name]
@@ -76,14 +76,14 @@ def _joined(segments: Iterator[Segment]) -> Line:
     return tuple(found)
 
 
-def either(people: Sequence[Segment]) -> Line:
+def either(wording: Wording, people: Sequence[Segment]) -> Line:
     """Return people as alternatives: `Ben`, `Ben or Omar`, `Ben, Omar or Ada`."""
     if not people:
         return ()
     told: Line = (people[0],)
     for person in people[1:-1]:
-        told = line("card.people.and", people=told, person=person)
-    return line("card.people.or", people=told, person=people[-1]) if people[1:] else told
+        told = line(wording, "card.people.and", people=told, person=person)
+    return line(wording, "card.people.or", people=told, person=people[-1]) if people[1:] else told
 
 
 def coded(text: str) -> Line:

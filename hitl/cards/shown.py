@@ -19,13 +19,14 @@ from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
 from hitl.cards.text import folded, one_line, quoted, split_middle, visible
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.question import asked, is_question, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hitl.call import Call
+    from hitl.cards.wording import Wording
 
 #: The room on a card for arguments and for a preview. Longer texts are cut in the middle; Details shows them whole.
 ARGUMENT_CHARS = 1200
@@ -93,20 +94,23 @@ class Shown(Struct, frozen=True):
     below: int = 0
 
 
-def show(call: Call, share: float = 1.0) -> Shown:
-    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take."""
+def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
+
+    What is left out doesn't depend on the language.
+    """
     if is_question(call):
-        return _question(call)
-    told = _Told(call)
+        return _question(call, wording)
+    told = _Told(call, wording)
     parts, left_out = told.parts(share)
     return Shown(told.phrase, parts, told.line, told.act, left_out, told.below)
 
 
-def _question(call: Call) -> Shown:
+def _question(call: Call, wording: Wording) -> Shown:
     """Return the question, never cut, in a block of its own, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
-    return Shown(say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)
+    return Shown(wording.say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)
 
 
 def labels(call: Call) -> tuple[str, ...]:
@@ -159,8 +163,9 @@ def safe(text: str) -> str:
 class _Told:
     """Takes a request apart: into the phrase, the diff, the command, and the arguments that are left to show."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, wording: Wording) -> None:
         self._call = call
+        self._wording = wording
         arguments = list(_in_order(call))
         self._left = {label: value for label, value, _ in arguments}
         self._texts = {label: text for label, _, text in arguments}
@@ -211,17 +216,26 @@ class _Told:
         card, call = self._call.verdict.card, self._call
         if card and card.headline and (told := filled(card.headline, self._left)):
             self._leave_below(card.fields, told[1])
-            return _lowered(told[0])
+            return self._within(told[0])
         if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
-            self.act, run = "run", say("card.wants.run")
-            says_more = call.sentence.startswith(run) and not call.sentence.endswith(".")
-            return one_line(mask(call.sentence), _PHRASE) if says_more else run
+            self.act, run = "run", IN_ENGLISH.say("card.wants.run")
+            says_more = call.sentence.startswith(run) and call.sentence != run and not call.sentence.endswith(".")
+            return self._stored(call.sentence) if says_more else self._wording.say("card.wants.run")
         if call.sentence and not call.sentence.endswith("."):
-            phrase = _lowered(one_line(mask(call.sentence), _PHRASE))
+            phrase = self._within(self._stored(call.sentence))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}
             self._take(named)
             return phrase
-        return say("card.wants.use", tool=quoted(call.tool))
+        return self._wording.say("card.wants.use", tool=quoted(call.tool))
+
+    def _stored(self, sentence: str) -> str:
+        """A sentence that was stored in English, on one line of the card."""
+        return one_line(mask(self._wording.retold(sentence)), _PHRASE)
+
+    def _within(self, phrase: str) -> str:
+        """The phrase within a sentence: `Pay` is `pay` in English, `SQL` stays."""
+        lowers = self._wording.lowers and not phrase[1:2].isupper()
+        return phrase[:1].lower() + phrase[1:] if lowers else phrase
 
     def _is_named(self, name: str, phrase: str) -> bool:
         value = self._left[name]
@@ -251,13 +265,14 @@ class _Told:
         parts: list[Part] = []
         left_out = 0
         if self._command is not None:
-            taken, cut = _block(PartKind.CODE, self._command, room if not self._left else max(room * 2 // 3, _LEAST))
+            most = room if not self._left else max(room * 2 // 3, _LEAST)
+            taken, cut = _block(PartKind.CODE, self._command, most, self._wording)
             room -= sum(len(part.text) for part in taken)
             left_out += cut
-            parts += taken or [Part(PartKind.EMPTY, say("card.empty.command"))]
+            parts += taken or [Part(PartKind.EMPTY, self._wording.say("card.empty.command"))]
         if self._diff:
             kind = PartKind.DIFF if self._is_diff else PartKind.CODE
-            taken, cut = _block(kind, self._diff, int(PREVIEW_CHARS * share))
+            taken, cut = _block(kind, self._diff, int(PREVIEW_CHARS * share), self._wording)
             left_out += cut
             parts += taken
         fields, cut = self._fields(max(room, _LEAST_PER_ARGUMENT))
@@ -270,11 +285,11 @@ class _Told:
         each = max(room // max(1, min(most, len(named))), _LEAST)
         parts: list[Part] = []
         for (label, whole), text in named[:most]:
-            found, cut = _field(label, text, each)
+            found, cut = _field(label, text, each, self._wording)
             parts += found
             left_out += cut + max(0, whole - len(label))
         if named[most:]:
-            parts.append(Part(PartKind.OURS, say("card.arguments_hidden", count=f"{len(named) - most:,}")))
+            parts.append(Part(PartKind.OURS, self._wording.say("card.arguments_hidden", count=len(named) - most)))
         return parts, left_out
 
 
@@ -300,27 +315,22 @@ def _typed(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
-def _lowered(phrase: str) -> str:
-    """Return the phrase for the middle of a sentence: `Pay` becomes `pay`, `SQL` stays."""
-    return phrase[:1].lower() + phrase[1:] if not phrase[1:2].isupper() else phrase
-
-
 def _label(name: str) -> tuple[str, int]:
     """Return an argument's name as a label, and the length of the whole name. Unusual names are quoted."""
     shown = visible(name, keep_newlines=False)
     return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
 
 
-def _field(name: str, text: str, room: int) -> tuple[list[Part], int]:
+def _field(name: str, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
     if not text:
-        return [Part(PartKind.EMPTY, say("card.empty"), name)], 0
+        return [Part(PartKind.EMPTY, wording.say("card.empty"), name)], 0
     if "\n" not in text and len(text) <= min(_INLINE, room) and text == text.strip():
         return [Part(PartKind.FIELD, text, name)], 0
-    parts, cut = _block(PartKind.CODE, text, room)
+    parts, cut = _block(PartKind.CODE, text, room, wording)
     return [Part(PartKind.FIELD, "", name), *parts], cut
 
 
-def _block(kind: PartKind, text: str, room: int) -> tuple[list[Part], int]:
+def _block(kind: PartKind, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
     """Return a text as one block, or its start and its end as two blocks with a line of ours between them."""
     if not text:
         return [], 0
@@ -333,8 +343,8 @@ def _block(kind: PartKind, text: str, room: int) -> tuple[list[Part], int]:
     missing = text[len(head) : len(head) + left_out]
     lines = missing.count("\n") - (missing.startswith("\n") and not missing.endswith("\n"))
     by_lines = missing.startswith("\n") or missing.endswith("\n")
-    note = say("card.lines_hidden", count=f"{lines:,}") if by_lines and lines > 1 else None
-    note = note or say("card.hidden_here", count=f"{left_out:,}")
+    note = wording.say("card.lines_hidden", count=lines) if by_lines and lines > 1 else None
+    note = note or wording.say("card.hidden_here", count=left_out)
     pieces = (Part(kind, head.removesuffix("\n")), Part(PartKind.OURS, note), Part(kind, tail.removeprefix("\n")))
     return [piece for piece in pieces if piece.text], left_out
 

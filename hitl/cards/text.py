@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from hitl.cards.wording import Wording
 
 #: Vietnamese, Hebrew and Tibetan need up to four marks on one letter.
 MARKS_KEPT = 4
@@ -34,7 +36,6 @@ _NO_BASE = regex.compile(rf"(?V1){_UNSEEN}|[ \n\t]")
 _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
-_CHARACTERS = "card.left_out"
 _CLUSTER = regex.compile(r"\X")
 # A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
@@ -53,7 +54,7 @@ _RETURNS = str.maketrans({"\n": "⏎", "\t": " "})
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text that may be shortened. `left_out` counts the characters, or lines, that are missing from it."""
+    """A text that may be shortened. `left_out` counts the characters that are missing from it."""
 
     text: str
     left_out: int
@@ -97,22 +98,31 @@ def one_line(text: str, limit: int = 200) -> str:
     A line break becomes a sign, and a text that is too long is cut in the middle.
     """
     if _harmless(text):
-        return cut_middle(text, limit).text
-    return cut_middle(visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS), limit).text
+        return _cut(text, limit, _in_signs).text
+    return _cut(visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS), limit, _in_signs).text
 
 
-def cut_middle(text: str, limit: int) -> Cut:
+def cut_middle(text: str, limit: int, wording: Wording = IN_ENGLISH) -> Cut:
     """Return the text in at most `limit` characters: its start, a count of the missing characters, and its end.
 
     No grapheme cluster and no escape of ours is split, so the result may be a little shorter. If `limit` is too short
     for the count itself, the result is longer than `limit`.
     """
+    return _cut(text, limit, lambda count: wording.say("card.left_out", count=count))
+
+
+def _cut(text: str, limit: int, told: Callable[[int], str]) -> Cut:
     if len(text) <= limit:
         return Cut(text, 0)
-    room = max(limit - len(_left_out(len(text), _CHARACTERS)), 0)
+    room = max(limit - len(told(len(text))), 0)
     start = _boundaries(text, (room + 1) // 2)[0]
     end = _boundaries(text, len(text) - room // 2)[1]
-    return Cut(text[:start] + _left_out(end - start, _CHARACTERS) + text[end:], end - start)
+    return Cut(text[:start] + told(end - start) + text[end:], end - start)
+
+
+def _in_signs(count: int) -> str:
+    """A count for a line whose reader isn't known, which any language can read."""
+    return IN_ENGLISH.say("card.left_out.short", count=count)
 
 
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
@@ -135,21 +145,23 @@ def folded(text: str) -> str:
     r"""Return a visible text in which each long run that could push the rest out of sight is replaced by a count.
 
     Such a run is more than 3 line breaks, more than 30 blanks, or more than 8 times the same escape. For example, 600
-    line feeds become `[600 line breaks]`.
+    line feeds become `[⏎ x600]`. The
+    texts of a call are kept folded, whoever reads them, so that the counts are written in signs.
     """
     if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
         return text
-    text = _MANY_BREAKS.sub(lambda run: f"\n{say('card.breaks', count=_count_of(run[0]))}\n", text)
-    text = _MANY_BLANKS.sub(lambda run: say("card.blanks", count=_count_of(run[0], " \t")), text)
-    return str(_MANY_ESCAPES.sub(lambda run: f"{run[1]}{say('card.times', count=_times(run))}", text))
+    text = _MANY_BREAKS.sub(lambda run: f"\n{_in_catalogue('card.breaks', _count_of(run[0]))}\n", text)
+    text = _MANY_BLANKS.sub(lambda run: _in_catalogue("card.blanks", _count_of(run[0], " \t")), text)
+    return str(_MANY_ESCAPES.sub(_once, text))
 
 
-def _times(run: regex.Match[str]) -> str:
-    return f"{len(run[0]) // len(run[1]):,}"
+def _once(run: regex.Match[str]) -> str:
+    """An escape of ours that is repeated, once, with how often."""
+    return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
 
-def _count_of(run: str, characters: str = "\n") -> str:
-    return f"{sum(run.count(character) for character in characters):,}"
+def _count_of(run: str, characters: str = "\n") -> int:
+    return sum(run.count(character) for character in characters)
 
 
 def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
@@ -164,19 +176,8 @@ def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
     return f"“{_QUOTATION_MARKS.sub(lambda mark: _escape(mark[0]), line)}”"
 
 
-def cut_lines(text: str, limit: int) -> Cut:
-    """Return the text in at most `limit` lines (two or more): first lines, a count of the missing lines, last lines."""
-    lines = text.split("\n")
-    if len(lines) <= limit:
-        return Cut(text, 0)
-    head = limit // 2
-    tail = len(lines) - (limit - 1 - head)
-    kept = [*lines[:head], _left_out(tail - head, "card.lines_left_out"), *lines[tail:]]
-    return Cut("\n".join(kept), tail - head)
-
-
-def _left_out(count: int, key: str) -> str:
-    return say(key, count=f"{count:,}")
+def _in_catalogue(key: str, count: int) -> str:
+    return IN_ENGLISH.say(key, count=count)
 
 
 def _escaped(match: regex.Match[str]) -> str:
@@ -186,7 +187,7 @@ def _escaped(match: regex.Match[str]) -> str:
     kept = _kept(match)
     dropped = marks[kept:]
     if len(dropped) > MARKS_KEPT:
-        return marks[:kept] + _left_out(len(dropped), "card.marks_left_out")
+        return marks[:kept] + _in_catalogue("card.marks_left_out", len(dropped))
     return marks[:kept] + "".join(map(_escape, dropped))
 
 

@@ -1,18 +1,22 @@
-"""The catalogue of all sentences that people and agents read. One place holds them all, for the sake of translation.
+"""Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
-`sentence` turns a fact of the core into words, and `say(key, **facts)` fills any other sentence. Texts that are filled
-in must be visible and masked already. The sentences are templates for `str.format`.
+A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
+sentence (`say`). What is filled in is visible, masked text already. Templates are `str.format` ones. Programs, the log
+and the record get English: `say` and `sentence` of this module.
 """
 
 from __future__ import annotations
 
+import re
+import string
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
-from hitl.outcomes import Fact, Person
+from hitl.outcomes import Fact, Person, Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDIUM: "🟡", Risk.LOW: "🟢"}
@@ -53,7 +57,7 @@ ENGLISH: Mapping[str, str] = {
     "card.programs": "It also runs: {programs}.",
     "card.programs.unknown": "It runs a program that is only known when it runs.",
     "card.hidden": "It holds {count} hidden characters, written out as \\u{{...}}.",
-    "card.cut": "{count} characters are not shown here.",
+    "card.cut": "{count:,} characters are not shown here.",
     "card.refreshed": "Still pending. If you pressed a button while the service was away, press it again.",
     # the card: the approvers, the deadline and the ways to answer
     "card.approvers": "For {people} · expires {time}{name}",
@@ -65,6 +69,7 @@ ENGLISH: Mapping[str, str] = {
     "card.in_seconds": "in {count} seconds",
     "card.how.details": "Open Details before you approve. ",
     "card.how.buttons": "Use the buttons. Words here don't reach Sayso.",
+    "card.how.yes": "yes",
     "card.how.because": " because …",
     "card.how.plain.reply": "Reply to this message: yes, or no and why.",
     "card.how.plain.thread": "Answer in this thread: yes, or no and why.",
@@ -94,15 +99,15 @@ ENGLISH: Mapping[str, str] = {
     "card.how.both.keys": "Approving takes a reason and a second a⏎.",
     "card.how.both.words": "To approve, answer: {words}",
     # counts of text that a card leaves out
-    "card.hidden_here": "… {count} characters are hidden here …",
-    "card.lines_hidden": "… {count} lines are hidden here …",
-    "card.arguments_hidden": "… {count} more values are hidden here …",
-    "card.left_out": "… {count} characters left out …",
-    "card.lines_left_out": "… {count} lines left out …",
-    "card.marks_left_out": "[+{count} marks]",
-    "card.breaks": "[{count} line breaks]",
-    "card.blanks": "[{count} blanks]",
-    "card.times": "[{count} times]",
+    "card.hidden_here": "… {count:,} characters are hidden here …",
+    "card.lines_hidden": "… {count:,} lines are hidden here …",
+    "card.arguments_hidden": "… {count:,} more values are hidden here …",
+    "card.left_out": "… {count:,} characters left out …",
+    "card.left_out.short": "…[+{count:,}]…",
+    "card.marks_left_out": "[◌ x{count:,}]",
+    "card.breaks": "[⏎ x{count:,}]",
+    "card.blanks": "[␣ x{count:,}]",
+    "card.times": "[x{count:,}]",
     "card.empty": "(empty)",
     "card.empty.command": "(an empty command)",
     # phrases for actions, after "wants to"
@@ -165,6 +170,10 @@ ENGLISH: Mapping[str, str] = {
     "details.tool": "Tool: {tools}/{tool}",
     "details.action": "Action: {action}",
     "details.risk": "Risk: {risk} ({why})",
+    "details.risk.low": "low",
+    "details.risk.medium": "medium",
+    "details.risk.high": "high",
+    "details.risk.critical": "critical",
     "details.args": "Args (JSON): {args}",
     "details.lines": "The same {name}, line by line:\n  │ {text}",
     "details.preview": "Changes:\n  {preview}",
@@ -235,6 +244,8 @@ ENGLISH: Mapping[str, str] = {
     "outcome.question.answered": "answered by {by}: {reason}",
     "outcome.question.declined": "not answered: {by} declined",
     "outcome.by_policy": "the policy",
+    "outcome.how.approved": "approved",
+    "outcome.how.allowed": "allowed",
     "outcome.unknown": "approved by {by}, but nobody knows whether it ran. It is not tried again. Check before you ask again",
     # answers to a reply
     "answer.approved": "{short} approved.",
@@ -253,6 +264,37 @@ ENGLISH: Mapping[str, str] = {
     "answer.no_reaction": "{short} is critical, so a reaction can't decide it. Use the buttons.",
     "answer.unclear": "{short}: I couldn't tell whether that is a yes or a no ({why}). Nothing was decided. Answer yes, or no and why.",
     "answer.unclear.other": "I couldn't tell whether that is a yes or a no ({why}). Nothing was decided.",
+    "reading.question": "question",
+    "reading.question.words": "question: {said}",
+    "reading.condition.words": "condition: {said}",
+    "reading.later.words": "not now: {said}",
+    "reading.hedge.words": "unsure: {said}",
+    "reading.no_answer.words": "no answer: {said}",
+    "reading.remark.words": "only a remark: {said}",
+    "reading.opens.words": "nothing follows: {said}",
+    "reading.word.words": "word not understood: {said}",
+    "reading.number.words": "number not understood: {said}",
+    "reading.emoji.words": "emoji not understood: {said}",
+    "reading.another.words": "another action: {said}",
+    "reading.unmeasured.words": "unmeasured language: {said}",
+    "reading.speaker": "a speaker's name stands before it",
+    "reading.choice": "it offers a choice",
+    "reading.around": "words around a quotation",
+    "reading.one": "only one request is open",
+    "reading.nothing": "nothing said",
+    "reading.both": "yes and no",
+    "reading.none": "no yes or no in it",
+    "reading.long": "too long",
+    "reading.program": "a program's word, not a person's",
+    "reading.quotation": "quotation",
+    "reading.signature": "words in the signature",
+    "reading.unfinished": "unfinished",
+    "reading.two": "two answers",
+    "reading.spelled": "spelled out",
+    "reading.differs": "means yes in one language and no in another",
+    "reading.somebody": "it is said to somebody else",
+    "reading.hidden": "hidden characters",
+    "reading.struck": "struck out",
     "answer.all": "{count} requests are pending. Answer each by its name:\n{calls}",
     "answer.all.line": "yes {short}, or no {short}: {headline}",
     "answer.which": "Several requests are pending. Name one: {shorts}.",
@@ -592,10 +634,10 @@ ENGLISH: Mapping[str, str] = {
     "did.patch": "Changed {files}:",
     "did.delete": "Deleted {path}.",
     "did.delete.many": "Deleted {files} for {pattern}:",
-    "did.list.more": "… {count} more",
+    "did.list.more": "… {count:,} more",
     "did.list.link": "{name}  (a link)",
     "did.list.other": "{name}  (not a file)",
-    "did.read.left_out": "… {count} bytes left out …",
+    "did.read.left_out": "… {count:,} bytes left out …",
     # the tools for files: reasons why they can't act, or didn't
     "path.outside": "{path} leads out of {root}.",
     "path.none": "{path} is no path.",
@@ -642,18 +684,18 @@ ENGLISH: Mapping[str, str] = {
     "path.not_written": "{why} Nothing was written.",
     "path.not_deleted": "{why} Nothing was deleted.",
     "path.matches.none": "{pattern} matches no file. Nothing was asked.",
-    "path.matches.many": "{pattern} matches more than {most} files; name fewer. Nothing was asked.",
+    "path.matches.many": "{pattern} matches more than {most:,} files; name fewer. Nothing was asked.",
     # counts, in the singular and the plural
     "count.byte": "1 byte",
-    "count.bytes": "{count} bytes",
+    "count.bytes": "{count:,} bytes",
     "count.file": "1 file",
-    "count.files": "{count} files",
+    "count.files": "{count:,} files",
     "count.line": "1 line",
-    "count.lines": "{count} lines",
+    "count.lines": "{count:,} lines",
     # commands: in the shell, and on the caller's machine
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
-    "shell.scripts.more": "and {count} more",
+    "shell.scripts.more": "{scripts}, and {count} more",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
     "shell.signals": "It can end other programs of its user, this service too.",
@@ -702,6 +744,15 @@ ENGLISH: Mapping[str, str] = {
     "reload.done": "People, routes and the policy {policy} are in force as the settings have them now.",
     "reload.restart": "These settings changed too, and need a restart: {names}.",
     "reload.none": "This process reads no settings, so there is nothing to reload.",
+    "test.note": "{name}, please press Approve or Reject. This is a test, and nothing runs.",
+    "test.begun": "{short} for {name}: waiting for an answer until {until} UTC. Cards: {routes}",
+    "test.local": "no chat; answer with: sayso approve {short}",
+    "test.pressed": "✓ {name}: {status} on {surface} after {seconds} s ({short})",
+    "test.other": "✗ {name}: {who} answered in their place, {status} on {surface} ({short})",
+    "test.ended": "✗ {name}: {outcome} ({short})",
+    "test.failed": "✗ {name}: {error}",
+    "test.unseen": "✗ The card of {short} did not reach {routes}. Run: sayso doctor",
+    "test.nobody": "Nobody is listed as an approver, so there is nobody to test.",
     "revoke.done": "The rights of {name} have ended.",
     "revoke.later": "{name} is revoked in the settings. The service couldn't be told ({why}), and takes that at its next start or reload.",
     "revoke.no_file": "There is no settings file to keep the name beside. Write one with `sayso init`. Nothing was done.",
@@ -716,11 +767,6 @@ ENGLISH: Mapping[str, str] = {
 }
 
 
-def say(key: str, /, **facts: object) -> str:
-    """Return the sentence with this key. Raises KeyError for a missing key or fact, which a test would find."""
-    return ENGLISH[key].format(**facts)
-
-
 class Naming(Protocol):
     """The names of people (`hitl.people.names.Names`)."""
 
@@ -728,17 +774,129 @@ class Naming(Protocol):
         """Return the name of a person."""
 
 
-def sentence(told: Fact, names: Naming | None = None) -> str:
-    """Return a fact in words. With `names`, people appear by their names. Raises KeyError as `say` does."""
-    return say(told.what, **{name: _filled(value, names) for name, value in told.particulars.items()})
+class Wording:
+    """The sentences of one language. A sentence that its catalogue lacks is said in English."""
+
+    def __init__(
+        self, language: str, sentences: Mapping[str, str], *, thousands: str = ",", lowers: bool = False
+    ) -> None:
+        #: The language, as ISO 639-1 names it.
+        self.language = language
+        #: Whether a phrase begins with a small letter within a sentence.
+        self.lowers = lowers
+        self._thousands = thousands
+        self._sentences = ENGLISH if sentences is ENGLISH else {**ENGLISH, **sentences}
+
+    def template(self, key: str) -> str:
+        """Return the sentence of that key, unfilled. Raises KeyError for a missing key."""
+        return self._sentences[key]
+
+    def say(self, key: str, /, **facts: object) -> str:
+        """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+        template = self._sentences[key]
+        if self._thousands != "," and ":," in template:
+            facts = {
+                name: _Count(value, self._thousands) if type(value) is int else value for name, value in facts.items()
+            }
+        return template.format(**facts)
+
+    def sentence(self, told: Fact, names: Naming | None = None) -> str:
+        """Return a fact in words; people are called by their names, if these are handed in. Raises as `say` does."""
+        return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
+
+    def retold(self, text: str) -> str:
+        """Return a sentence of ours that was stored in English in this language, and any other text as it is.
+
+        A call is stored before anybody knows who reads its card, so that what it does is stored in English. A sentence
+        is retold only if the whole of it is one of the catalogue; everything that it quotes stays.
+        """
+        if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
+            return text
+        for key, pattern in _stored():
+            if found := pattern.fullmatch(text):
+                return self.say(
+                    key, **{name: self._particular(name, value) for name, value in found.groupdict().items()}
+                )
+        return text
+
+    def _particular(self, name: str, value: str) -> object:
+        if _NUMBER.fullmatch(value):
+            return int(value.replace(",", ""))
+        return self.retold(value) if name in _COUNTED else value
+
+    def filled(self, value: object, names: Naming | None = None) -> object:
+        """Return a particular of a fact as its sentence holds it."""
+        if isinstance(value, Fact):
+            return self.sentence(value, names)
+        if isinstance(value, Person):
+            return names.of(value.principal) if names else value.shown
+        if isinstance(value, Stored):
+            # A sentence inside another one has lost its full stop.
+            told = self.retold(value.text)
+            return told if told != value.text else clause(self.retold(f"{value.text}."))
+        return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
 
 
-def _filled(value: object, names: Naming | None) -> object:
-    if isinstance(value, Fact):
-        return sentence(value, names)
-    if isinstance(value, Person):
-        return names.of(value.principal) if names else value.shown
-    return "\n".join(str(_filled(each, names)) for each in value) if isinstance(value, tuple) else value
+class _Count(int):
+    """A number whose thousands are set apart as a language does it."""
+
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
+        made = super().__new__(cls, value)
+        made.mark = mark
+        return made
+
+    mark: str
+
+    def __format__(self, spec: str) -> str:
+        return int(self).__format__(spec).replace(",", self.mark)
+
+
+#: The sentences that are stored with a call (what it does, what speaks against it, why somebody must approve it), and
+#: what the reading of a reply says against it (`hitl.replies.explain`).
+_KEPT = (
+    "why.",
+    "reading.",
+    "does.",
+    "undo.",
+    "card.does.",
+    "card.same",
+    "card.mode",
+    "count.",
+    "mcp.does",
+    "mcp.reads",
+    "mcp.gets",
+)
+_KEPT_TOO = ("shell.does", "shell.scripts.more", "shell.unconfined", "shell.signals")
+#: Executors cut what they quote, so that a longer text is none of these.
+_LONGEST_STORED = 1000
+#: The particulars that are counts, and those that are sentences of ours themselves.
+_COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
+_COUNTED = _COUNTS | {"scripts"}
+_NUMBER = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*|[0-9]+")
+#: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
+_VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
+_COUNT_OF = "[0-9,]+ [a-z]+"
+
+
+@cache
+def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The stored sentences as patterns: those that fewer texts fit first."""
+    patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
+    found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
+    return tuple((key, re.compile(pattern)) for key, pattern in found)
+
+
+def _pieces(template: str) -> Iterator[str]:
+    for literal, name, _, _ in string.Formatter().parse(template):
+        yield re.escape(literal)
+        if name:
+            yield f"(?P<{name}>{_COUNT_OF if name in _COUNTS else _VALUE})"
+
+
+#: The language of programs, the log and the record, and of people for whom no other one is set.
+IN_ENGLISH = Wording("en", ENGLISH, lowers=True)
+say = IN_ENGLISH.say
+sentence = IN_ENGLISH.sentence
 
 
 def clause(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hitl import replies
 from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.cards.text import encodable
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
 from hitl.gate.questions import answered_in_words, unanswered, vote_answer, words_on_question
@@ -14,7 +15,7 @@ from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
-from hitl.outcomes import Fact, Refusal, Told, fact
+from hitl.outcomes import Fact, Refusal, Stored, Told, fact
 from hitl.ports import Change
 from hitl.proof import seals
 from hitl.question import choice, is_question
@@ -91,7 +92,7 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
     if reading.verdict is Says.APPROVE and not reading.reason:
         title, arguments = f"{call.tools} {call.tool} {call.sentence}", call.args.decode("utf-8", "replace")
         if word := replies.another(reply.text, title, arguments):
-            reading = Reading(Says.UNCLEAR, why=f"another action: {word}")
+            reading = Reading(Says.UNCLEAR, why=say("reading.another.words", said=word))
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
@@ -106,11 +107,12 @@ def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> F
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
-        return fact(Told.UNCLEAR, short=call.short, why=reading.why)
-    why = reading.why.partition(":")[0]
+        return fact(Told.UNCLEAR, short=call.short, why=Stored(reading.why))
+    what, words, _ = reading.why.partition(": ")
+    why = f"{what}: …" if words else what
     if gate.access.asked(principal, call):
-        return fact(Told.UNCLEAR, short=call.short, why=why)
-    return fact(Told.UNCLEAR_OTHER, why=why)
+        return fact(Told.UNCLEAR, short=call.short, why=Stored(why))
+    return fact(Told.UNCLEAR_OTHER, why=Stored(why))
 
 
 async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:

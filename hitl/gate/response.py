@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hitl.call import Call, Decision, Lease
 from hitl.cards.card import details, outcome_fact
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.errors import AlreadyDecided, CallUnknown, ConfirmationExpired, SaysoError
 from hitl.outcomes import Fact, Refusal, fact
 from hitl.people.names import NOBODY, Names
@@ -48,13 +48,13 @@ class Answer(Struct, frozen=True):
         """The sentence to answer with: the whole call for DETAILS, '' if there is nothing to say."""
         return self.told()
 
-    def told(self, names: Names = NOBODY) -> str:
-        """Return the sentence to answer with, with the names of people instead of their ids."""
+    def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
+        """Return the sentence to answer with, in a language, with the names of people instead of their ids."""
         if self.came is Came.DETAILS and self.call:
-            return details(self.call, names)
-        if self.error and not self.error.fact:
-            return self.error.message
-        return sentence(self.fact, names) if self.fact else ""
+            return details(self.call, names, wording)
+        if self.error:
+            return self.error.told(wording, names)
+        return wording.sentence(self.fact, names) if self.fact else ""
 
 
 class Submitted(Struct, frozen=True):

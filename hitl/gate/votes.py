@@ -19,7 +19,7 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.response import Answer, Came, refuse
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.outcomes import Refusal, Told, fact, kept
+from hitl.outcomes import Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
 from hitl.question import is_question
@@ -207,7 +207,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
     ended = await swap(gate, call, seal)
     if ended is None:
         return None
-    return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=clause(why))), ended)
+    return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=Stored(clause(why)))), ended)
 
 
 def sealed_vote(

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.call import Risk
+from hitl.cards.languages import wording_of
 from hitl.surfaces import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.call import Call, Verdict
+    from hitl.cards.wording import Wording
     from hitl.surfaces import Surface
 
 #: Words in a list of routes. They mean the place where the call was asked for, and a private chat with each approver.
@@ -31,6 +33,7 @@ class Conversation:
     `self_approval` is the highest risk that a requester may approve alone; None means never, and it can't be critical.
     `routes` are the places to which the conversation's cards go. Among them, the words `origin` and `approvers` mean
     places that depend on the call.
+    `language` is the one that everybody reads there.
     """
 
     id: str
@@ -38,6 +41,7 @@ class Conversation:
     requesters: tuple[str, ...] | None = None
     self_approval: Risk | None = None
     routes: tuple[str, ...] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,9 @@ class Directory:
     owners: Mapping[str, str] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
+    #: The language of the installation, and that of each person who has one, by principal.
+    language: str = "en"
+    languages: Mapping[str, str] = field(default_factory=dict)
     #: Name of a surface -> its declaration.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -136,6 +143,16 @@ class Directory:
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
 
+    def wording(self, place: str, reader: str = "") -> Wording:
+        """Return the language of what is shown in a place: to everybody there, or to one identity alone.
+
+        One person's language is their own, else the conversation's; a conversation's is its own, else, in private, the
+        person's; then the installation's. What a platform says of somebody's app never decides.
+        """
+        own = self.languages.get(self.principal(reader)) if reader else None
+        there = self._conversation(place).language or self.languages.get(self.principal(place))
+        return wording_of(own or there or self.language)
+
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Return the approvers: the rule's list, else the conversation's, else the installation's. () means nobody."""
         if verdict.approvers is not None:
@@ -160,6 +177,19 @@ class Directory:
         if listed is None:
             listed = (ORIGIN,) if self.is_chat(origin) else self.routes
         found = (place for route in listed for place in self._places(route, origin, approvers))
+        return tuple(dict.fromkeys(found))
+
+    def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
+        """Return each approver of each conversation, behind the conversation: whom `sayso test` asks to answer.
+
+        `origin` is the conversation of requests that come from no chat.
+        """
+        chats = (place for place in self.conversations if self.is_chat(place))
+        places = dict.fromkeys((origin, *chats))
+        listed = ((place, self._conversation(place).approvers) for place in places)
+        found = (
+            (place, self.principal(who)) for place, own in listed for who in (self.approvers if own is None else own)
+        )
         return tuple(dict.fromkeys(found))
 
     def named_routes(self) -> frozenset[str]:

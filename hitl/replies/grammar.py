@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from hitl.cards.wording import say
 from hitl.records import replace
 from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
@@ -33,7 +34,7 @@ from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Token, TokenKind
 
-TO_ANOTHER = "it is said to somebody else"
+TO_ANOTHER = say("reading.somebody")
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: Our own name. Our handle on a platform may differ; its surface removes the handle before the words are read.
@@ -82,7 +83,7 @@ def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
 
 def _answer(parse: Parse, text: str) -> Reading:
     if TokenKind.ASKS in parse.kinds:
-        return unclear("question")
+        return unclear(say("reading.question"))
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
     return reading or unclear(why_unclear(parse, furthest))
@@ -130,7 +131,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
         return None
     targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
     if len(targets) > 1:
-        return unclear("two answers")
+        return unclear(say("reading.two"))
     return Reading(Meaning.APPROVE, target=targets[0]) if targets else _APPROVED
 
 
@@ -155,9 +156,9 @@ def _asks_another(parse: Parse) -> bool:
 def _whose_words(parse: Parse) -> str:
     """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else ''."""
     if _is_transcript(parse):
-        return "a speaker's name stands before it"
+        return say("reading.speaker")
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
-    return "it offers a choice" if choice else ""
+    return say("reading.choice") if choice else ""
 
 
 def _is_transcript(parse: Parse) -> bool:
@@ -201,7 +202,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     runs_on = after < end and parse.tokens[after].kind is TokenKind.WORD
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
-        return unclear("yes and no")
+        return unclear(say("reading.both"))
     if parse.is_idiom():
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):

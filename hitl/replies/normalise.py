@@ -4,6 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from hitl.cards.wording import say
 from hitl.replies import data
 from hitl.replies.templates import phrases
 
@@ -127,8 +128,8 @@ def _trick(text: str) -> str:
     if text.isascii():
         return ""
     if _BIDI.search(text) or _HIDDEN.search(text):
-        return "hidden characters"
-    return "struck out" if _STRUCK.search(text) else ""
+        return say("reading.hidden")
+    return say("reading.struck") if _STRUCK.search(text) else ""
 
 
 def _unquoted(line: str) -> str:

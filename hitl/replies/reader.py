@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from hitl.cards.wording import say
 from hitl.records import replace
 from hitl.replies import lexicon, names, phrase_languages
 from hitl.replies.explain import NO_ANSWER
@@ -20,7 +21,7 @@ from hitl.replies.tokens import Token, TokenKind, tokenise
 _FIRST = "en"
 #: Another code of a language -> the code that the language has here (ISO 639; platforms still send the older codes).
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
-_DIFFERS = "means yes in one language and no in another"
+_DIFFERS = say("reading.differs")
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 #: The stops that may separate a no from its reason in another language. A line break may do so too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
@@ -60,9 +61,9 @@ def read(
     ignored, and a mention makes a yes unclear. Never raises.
     """
     if len(text) > LONGEST:
-        return [unclear("too long")]
+        return [unclear(say("reading.long"))]
     if text.strip() == _NOT_A_NUMBER:
-        return [unclear("a program's word, not a person's")]
+        return [unclear(say("reading.program"))]
     asked = _Asked(text, frozenset(map(fold, known_refs)) if known_refs else _NO_REFS, language, spans)
     message = own_words(without_quotes(text, spans) if spans else text)
     readings = _read(asked, message)
@@ -106,14 +107,14 @@ def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
     if asked.spans:
         tokens, mentions = marked(tokens, asked.text, asked.spans)
     if not tokens and (message.quoted or any(span.kind is SpanKind.QUOTE for span in asked.spans)):
-        return [unclear("quotation")]
+        return [unclear(say("reading.quotation"))]
     if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
-        return [unclear("words in the signature")]
+        return [unclear(say("reading.signature"))]
     readings = _understood(tokens, asked.language, asked.text)
     if Meaning.APPROVE in [reading.verdict for reading in readings]:
         why = _not_ours(asked, message, readings, mentions=mentions)
         if not why and not message.signature and _breaks_off(tokens):
-            why = "unfinished"
+            why = say("reading.unfinished")
         return [unclear(why)] if why else readings
     return readings
 
@@ -123,11 +124,11 @@ def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, ment
     if mentions:
         return TO_ANOTHER
     if message.around:
-        return "words around a quotation"
+        return say("reading.around")
     everything = ALL in [reading.target for reading in readings]
     open_calls = len(asked.known_refs)
     if everything and (open_calls == 1 or (not open_calls and "/" in message.text)):
-        return "only one request is open"
+        return say("reading.one")
     return ""
 
 
@@ -152,7 +153,7 @@ def verdict(readings: Sequence[Reading]) -> Reading:
     """Return one reading for the whole message: its only reading, or unclear if it has several readings or none."""
     if len(readings) == 1:
         return readings[0]
-    return unclear("two answers" if readings else "nothing said")
+    return unclear(say("reading.two" if readings else "reading.nothing"))
 
 
 def _decides(signature: str, spoken: Collection[str]) -> bool:
@@ -198,7 +199,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     """
     texts = _words(tokens)
     if _spelled_out(texts):
-        return [unclear("spelled out")]
+        return [unclear(say("reading.spelled"))]
     own = _own(language)
     words = len(texts)
     for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
@@ -269,7 +270,7 @@ def _with_unmeasured(
         return readings
     targets = [token.text for token in tokens if token.kind is TokenKind.TARGET]
     code = own if own in found else min(found)
-    return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
+    return [Reading(said.pop(), target=targets[0] if targets else None, why=say("reading.unmeasured.words", said=code))]
 
 
 def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:

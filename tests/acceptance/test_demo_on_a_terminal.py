@@ -18,7 +18,6 @@ import pyte
 import pytest
 
 from hitl.cards.wording import say
-from hitl.outcomes import Told
 from tests.acceptance.installation import SAYSO, Installation
 from tests.patience import PATIENCE_S
 from tests.sentences import says
@@ -169,11 +168,11 @@ def test_the_countdown_moves(window: Callable[..., Window]) -> None:
 @pytest.mark.parametrize(
     ("keys", "told", "particulars", "there"),
     [
-        ("a", "agent.succeeded", {"how": "approved"}, False),
-        ("r", Told.REJECTED, {}, True),
-        ("yes", "agent.succeeded", {"how": "approved"}, False),
-        ("no because I need it", Told.REJECTED_WITH_REASON, {"reason": "I need it"}, True),
-        ("absolutely not", Told.REJECTED, {}, True),
+        ("a", "by.approved", {"who": "you"}, False),
+        ("r", "by.rejected", {"who": "you"}, True),
+        ("yes", "by.approved", {"who": "you"}, False),
+        ("no because I need it", "ending.rejected.reason", {"reason": "“I need it”"}, True),
+        ("absolutely not", "by.rejected", {"who": "you"}, True),
     ],
 )
 def test_keys_and_words_decide(
@@ -183,10 +182,11 @@ def test_keys_and_words_decide(
     particulars: dict[str, str],
     there: bool,  # noqa: FBT001
 ) -> None:
-    """`a` and `r` count as whole lines, words by what they say."""
+    """`a` and `r` count as whole lines, words by what they say. The decided card takes the place of its box."""
     shown = with_a_card(window())
     shown.press(keys + ENTER)
     shown.shows(told, **particulars)
+    shown.until(lambda: "┃" not in shown.text, "the box to go")
 
     assert there is (shown.workspace / "notes.txt").exists()
 
@@ -199,7 +199,7 @@ def test_d_shows_the_details_and_decides_nothing(window: Callable[..., Window]) 
     assert (shown.workspace / "notes.txt").exists()
 
     shown.press("a" + ENTER)
-    shown.shows("agent.succeeded", how="approved")
+    shown.shows("by.approved", who="you")
     assert not (shown.workspace / "notes.txt").exists()
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 
 from hitl.call import Call, Result, State
+from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.ports import Offer
 from hitl.testing import a_call
 from tests.hitl.world import NOON
@@ -36,6 +37,7 @@ class ATurn:
     on_behalf_of: str = "uma"
     said: tuple[tuple[str, str], ...] = ()
     state: bytes = b""
+    wording: Wording = IN_ENGLISH
     before: bytes = b""
     ends: Ends = ran
     words: list[str] = field(default_factory=list)

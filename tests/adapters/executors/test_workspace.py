@@ -162,7 +162,7 @@ async def test_what_is_not_text_is_replaced_without_a_diff(registry: Registry, r
     (root / "x").write_bytes(b"\0" * 1000)
     prepared = await registry.prepare(an_ask("write_file", path="x", text="new"))
 
-    assert say("does.write.whole", path="x", old=_bytes("1,000"), new=_bytes(3)) == prepared.sentence
+    assert say("does.write.whole", path="x", old=_bytes(1000), new=_bytes(3)) == prepared.sentence
     assert "new" == prepared.preview
 
 

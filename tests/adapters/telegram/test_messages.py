@@ -124,7 +124,7 @@ def test_what_just_fits_is_whole(text: str) -> None:
 def test_what_does_not_is_cut_in_the_middle_and_counted(text: str) -> None:
     """The count is true: what is shown and what is counted are the whole."""
     plain = plain_message(text).plain
-    before, after = say("card.left_out", count="\0").split("\0")
+    before, after = say("card.left_out", count=7).split("7")
     head, _, rest = plain.partition(before)
     count, _, tail = rest.partition(after)
 

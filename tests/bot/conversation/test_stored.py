@@ -13,6 +13,7 @@ from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router, StoredTurns
 from bot.service import Service
 from hitl.call import Call, KeptTurn, ReplyKind, Status, Verb
+from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.people import Directory
@@ -29,10 +30,13 @@ class Script:
     """An agent that asks for one call for each word behind `do`, all at once, and remembers what it heard."""
 
     name: str = "script"
-    help: str = "Tell me something."
     heard: list[Call] = field(default_factory=list)
     trouble: list[Exception] = field(default_factory=list)
     taken: int = 0
+
+    def help(self, wording: Wording) -> str:
+        """What it takes."""
+        return f"Tell me something in {wording.language}."
 
     async def take(self, turn: StoredTurn) -> str:
         """Ask, wait, and report."""

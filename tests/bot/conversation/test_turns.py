@@ -12,6 +12,7 @@ from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router
 from bot.service import Service
 from hitl.call import Call, Decision, ReplyKind, Status, Verb
+from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.ports import Line, Turn
@@ -25,11 +26,14 @@ class Script:
     """An agent that does what a test wrote down, and remembers what it heard."""
 
     name: str = "script"
-    help: str = "Tell me something."
     heard: list[Call] = field(default_factory=list)
     history: Sequence[Line] = ()
     cancelled: bool = False
     trouble: Exception | None = None
+
+    def help(self, wording: Wording) -> str:
+        """What it takes."""
+        return f"Tell me something in {wording.language}."
 
     def understands(self, text: str) -> bool:
         """Whatever says that something is to be done."""

@@ -54,7 +54,7 @@ def sayings() -> Iterator[Said]:
         for function, node in _calls(ast.parse(path.read_text())):
             given = [keyword.arg for keyword in node.keywords]
             facts = None if None in given else frozenset(filter(None, given))
-            yield Said(f"{path.name}:{node.lineno}", _keys(node.args[0], function), facts)
+            yield Said(f"{path.name}:{node.lineno}", _keys(_key(node), function), facts)
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
@@ -67,8 +67,19 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
 
 
 def _is_say(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether this is a call of `say`, or of `line`, which makes a line of a sentence."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"say", "line"}
+    """Whether this is a call of `say`, a wording's or not, or of `line`, which makes a line of a sentence."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    if isinstance(node.func, ast.Attribute):
+        named = isinstance(_key(node), ast.JoinedStr | ast.Constant)
+        return node.func.attr in {"say", "_say"} and named
+    return isinstance(node.func, ast.Name) and node.func.id in {"say", "line"}
+
+
+def _key(node: ast.Call) -> ast.expr:
+    """The key that is said. A line gets the wording before it."""
+    line = isinstance(node.func, ast.Name) and node.func.id == "line"
+    return node.args[1] if line and len(node.args) > 1 else node.args[0]
 
 
 def _keys(key: ast.expr, function: ast.AST) -> frozenset[str]:
@@ -77,7 +88,7 @@ def _keys(key: ast.expr, function: ast.AST) -> frozenset[str]:
         return frozenset({str(key.value)})
     if isinstance(key, ast.JoinedStr):
         return frozenset(filter(_pattern(key).fullmatch, ENGLISH))
-    named = [node.args[0] for node in ast.walk(function) if _is_say(node)]
+    named = [_key(node) for node in ast.walk(function) if _is_say(node)]
     return _mentioned(function) - {str(key.value) for key in named if isinstance(key, ast.Constant)}
 
 
@@ -126,7 +137,7 @@ def test_every_sentence_is_said_somewhere() -> None:
     """Nobody translates what nobody reads."""
     spoken: set[str] = set()
     for path in SOURCES:
-        if path.name != "wording.py":
+        if path.name not in {"wording.py", "german.py"}:
             spoken |= _mentioned(ast.parse(path.read_text()))
 
     assert set() == set(ENGLISH) - spoken

@@ -13,7 +13,7 @@ from hitl.cards.card import card, outcome
 from hitl.cards.wording import say, sentence
 from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover, Unavailable
 from hitl.gate.response import Came
-from hitl.outcomes import Refusal, Told, Unfit, fact
+from hitl.outcomes import Refusal, Stored, Told, Unfit, fact
 from hitl.people import Conversation
 from hitl.records import replace
 from tests.hitl.world import (
@@ -369,7 +369,7 @@ class TestPolicyNow:
         assert "CALL_DENIED" == code(answer)
         assert (Status.DENIED, "Frozen for the release.") == (stored.status, stored.reason)
         assert say("outcome.denied", why="Frozen for the release") == outcome(stored)
-        assert fact(Refusal.DENIED_NOW, short=call.short, why="Frozen for the release") == answer.fact
+        assert fact(Refusal.DENIED_NOW, short=call.short, why=Stored("Frozen for the release")) == answer.fact
         assert ANN in (await world.last(call)).data
 
     async def test_a_no_needs_no_policy(self, world: World) -> None:

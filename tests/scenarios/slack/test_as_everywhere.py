@@ -17,6 +17,7 @@ from tests.scenarios.test_a_reason_follows import *  # noqa: F403
 from tests.scenarios.test_a_stranger_answers import *  # noqa: F403
 from tests.scenarios.test_an_agent_lies import *  # noqa: F403
 from tests.scenarios.test_huge_arguments import *  # noqa: F403
+from tests.scenarios.test_in_another_language import *  # noqa: F403
 from tests.scenarios.test_nobody_answers import *  # noqa: F403
 from tests.scenarios.test_one_runs_for_long import *  # noqa: F403
 from tests.scenarios.test_people_talk_between import *  # noqa: F403

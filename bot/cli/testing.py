@@ -1,0 +1,177 @@
+"""`sayso test`: a harmless request through every surface, answered by every approver."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.common import INTERRUPTED, AsJson, Config, SocketFile, connect, painted, print_json, tell
+from hitl.cards.wording import say
+from sayso_client.errors import ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sayso_client.client import Client
+
+FAILED, NOTHING = 1, 2
+_POLL_S = 0.5
+_DECIDED = ("approved", "rejected")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command("test")(try_out)
+
+
+def try_out(
+    wait: Annotated[int, typer.Option("--wait", min=5, max=3600, help="Seconds that each approver has.")] = 120,
+    config: Config = None,
+    socket: SocketFile = None,
+    json: AsJson = False,
+) -> None:
+    """Send a harmless request to every approver, and say who answered where, and when.
+
+    Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that
+    conversation go. The approver presses Approve or Reject, and nothing runs. For operators who may also ask.
+
+    Exits with 0 if each approver answered and each card arrived, 1 if not, 2 if nobody is an approver, 13 if the
+    service can't be reached. Ctrl-C withdraws the pending requests and exits with 130.
+
+    Example: sayso test --wait 60
+    """
+    with connect(config, socket) as client:
+        tests = [_Test(client, one) for one in client.call("test", timeout_s=wait)["tests"]]
+        if not tests:
+            tell(say("test.nobody"), "red")
+            raise typer.Exit(NOTHING)
+        try:
+            _watch(tests, quiet=json)
+        except KeyboardInterrupt:
+            for one in tests:
+                one.withdraw()
+            tell(say("command.interrupted"))
+            raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print_json({"tests": [one.told() for one in tests]})
+    raise typer.Exit(0 if all(one.passed for one in tests) else FAILED)
+
+
+def _watch(tests: list[_Test], *, quiet: bool) -> None:
+    """Wait for all of them, and print each answer when it comes."""
+    for one in tests:
+        _print(one.begun(), quiet=quiet)
+    left = list(tests)
+    while left:
+        for one in [one for one in left if one.is_over()]:
+            left.remove(one)
+            _print(one.lines(), quiet=quiet)
+        if left:
+            time.sleep(_POLL_S)
+
+
+def _print(lines: Iterator[str], *, quiet: bool) -> None:
+    for line in lines:
+        if not quiet:
+            typer.echo(painted(line, {"✓": "green", "✗": "red"}.get(line[:1], "")))
+
+
+class _Test:
+    """One approver's request."""
+
+    def __init__(self, client: Client, made: dict[str, Any]) -> None:
+        self._client = client
+        self._made = made
+        self.call: dict[str, Any] | None = made["call"]
+
+    @property
+    def passed(self) -> bool:
+        """Return whether that approver answered, and every card arrived."""
+        return self._answered() and not self._missed()
+
+    def begun(self) -> Iterator[str]:
+        """Say whom the request waits for, and where its cards are."""
+        if call := self.call:
+            routes = ", ".join(self._routes()) or say("test.local", short=call["short"])
+            until = call["expires_at"][11:19]
+            yield say("test.begun", short=call["short"], name=self._made["approver"], until=until, routes=routes)
+
+    def is_over(self) -> bool:
+        """Ask how it stands now. An approval is taken over at once, so that its card ends well."""
+        if self.call is None:
+            return True
+        self.call = self._client.call("show", target=self.call["ref"])["call"]
+        if self.call["status"] == "approved":
+            self._client.call("release", ref=self.call["ref"])
+        return bool(self.call["status"] != "pending")
+
+    def withdraw(self) -> None:
+        """Take the request back if it is pending."""
+        if self.call is not None and self.call["status"] == "pending":
+            try:
+                self._client.call("withdraw", target=self.call["ref"])
+            except ClientError as error:
+                tell(error.message)
+
+    def lines(self) -> Iterator[str]:
+        """Say what came of it."""
+        name, call, line = self._made["approver"], self.call, self._decision()
+        if call is None:
+            yield say("test.failed", name=name, error=self._made["error"])
+            return
+        if line is None:
+            yield say("test.ended", name=name, outcome=call["outcome"], short=call["short"])
+        else:
+            told = {"status": line["event"], "surface": _surface(line), "short": call["short"]}
+            if self._answered():
+                yield say("test.pressed", name=name, seconds=self._seconds(line), **told)
+            else:
+                yield say("test.other", name=name, who=call["decided_by"], **told)
+        if missed := self._missed():
+            yield say("test.unseen", short=call["short"], routes=", ".join(missed))
+
+    def told(self) -> dict[str, Any]:
+        """Return the same for programs."""
+        line, call = self._decision(), self.call or {}
+        return {
+            "place": self._made["place"],
+            "approver": self._made["approver"],
+            "passed": self.passed,
+            "ref": call.get("ref"),
+            "status": call.get("status"),
+            "by": call.get("decided_by") if line else None,
+            "surface": _surface(line) if line else None,
+            "after_s": self._seconds(line) if line else None,
+            "routes": self._routes(),
+            "missed": self._missed(),
+            "error": self._made["error"],
+        }
+
+    def _answered(self) -> bool:
+        return self._decision() is not None and (self.call or {})["decided_by"] == self._made["approver"]
+
+    def _decision(self) -> dict[str, Any] | None:
+        """The line of the record about the answer, None if there was none."""
+        record = (self.call or {}).get("record", ())
+        return next((line for line in record if line["event"] in _DECIDED), None)
+
+    def _routes(self) -> list[str]:
+        return list(self._made["routes"])
+
+    def _missed(self) -> list[str]:
+        """The routes that the card never reached."""
+        record = (self.call or {}).get("record", ())
+        shown = {jsonlib.loads(line["data"])["route"] for line in record if line["event"] == "shown"}
+        return [route for route in self._routes() if route not in shown]
+
+    def _seconds(self, line: dict[str, Any]) -> int:
+        asked = datetime.fromisoformat((self.call or {})["created_at"])
+        return round((datetime.fromisoformat(line["at"]) - asked).total_seconds())
+
+
+def _surface(line: dict[str, Any]) -> str:
+    return str(jsonlib.loads(line["data"]).get("surface", ""))

@@ -1,0 +1,38 @@
+"""A pseudo-language: every sentence of the catalogue in fullwidth letters, so that any other sentence stands out."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import TYPE_CHECKING
+
+from hitl.cards import languages
+from hitl.cards.wording import ENGLISH, Wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
+
+#: The code of the pseudo-language.
+PSEUDO = "xx"
+_WIDE = {ord(letter): ord(letter) + 0xFEE0 for letter in string.ascii_letters}
+#: Words of ASCII letters. Refs, ids and times are none: they hold digits.
+_WORDS = re.compile(r"(?<![\w{])[A-Za-z]{2,}(?![\w}])")
+
+
+def speak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the pseudo-language to those that there are."""
+    sentences = {key: _widened(text) for key, text in ENGLISH.items()}
+    monkeypatch.setitem(languages.LANGUAGES, PSEUDO, Wording(PSEUDO, sentences))
+
+
+def outside(texts: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the texts that hold words which are neither of the catalogue nor known (a value, a name), behind those."""
+    expected = {word for text in (*known, "UTC") for word in _WORDS.findall(text)}
+    return [f"{found}: {text}" for text in texts if (found := sorted(set(_WORDS.findall(text)) - expected))]
+
+
+def _widened(template: str) -> str:
+    pieces = re.split(r"(\{[^{}]*\})", template)
+    return "".join(piece if piece.startswith("{") else piece.translate(_WIDE) for piece in pieces)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from hitl.replies import Span
+    from hitl.replies.model import Span
 
 
 class State(StrEnum):

@@ -152,7 +152,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_wheel_holds_the_simulators_and_no_tests(site: Path) -> None:
     """The servers and what they share stand in it, once."""
-    simulators = sorted(one.name for one in (site / "bot" / "simulators").iterdir())
+    simulators = sorted(one.name for one in (site / "simulators").iterdir() if one.is_dir())
 
     assert ["common", "mcp", "model", "slack", "telegram"] == simulators
     assert not (site / "tests").exists()
@@ -165,10 +165,10 @@ def test_a_simulator_runs_from_a_wheel(environment: dict[str, str], site: Path, 
     place = {**environment, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
     start = "from bot.cli.main import main; main()"
     where = "import sys; print(*{one.__file__ for name, one in sys.modules.items() if 'simulators.' in name})"
-    imported = run([sys.executable, "-c", f"import bot.simulators.{platform}.client; {where}"], place)
+    imported = run([sys.executable, "-c", f"import simulators.{platform}.client; {where}"], place)
     ran = run([sys.executable, "-c", start, "simulate", platform, "--port", "0"], place, "help\n")
 
-    assert f"{site}/bot/simulators/common/client.py" in imported.stdout.split()
-    assert [] == [one for one in imported.stdout.split() if not one.startswith(f"{site}/bot/simulators/")]
+    assert f"{site}/simulators/common/client.py" in imported.stdout.split()
+    assert [] == [one for one in imported.stdout.split() if not one.startswith(f"{site}/simulators/")]
     assert (0, "") == (ran.returncode, ran.stderr)
     assert f"export SAYSO_{platform.upper()}__API=http://127.0.0.1:" in ran.stdout

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 #: The code of the pseudo-language.
 PSEUDO = "xx"
 _WIDE = {ord(letter): ord(letter) + 0xFEE0 for letter in string.ascii_letters}
-#: Words of ASCII letters. Refs, ids and times are none: they hold digits.
+#: A ref or a digest in hex. A part of it may have letters alone.
+_HEX = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{64}\b")
+#: Words of ASCII letters. Short refs and times hold digits.
 _WORDS = re.compile(r"(?<![\w{])[A-Za-z]{2,}(?![\w}])")
 
 
@@ -30,7 +32,8 @@ def speak(monkeypatch: pytest.MonkeyPatch) -> None:
 def outside(texts: Iterable[str], known: Iterable[str]) -> list[str]:
     """Return the texts that hold words which are neither of the catalogue nor known (a value, a name), behind those."""
     expected = {word for text in (*known, "UTC") for word in _WORDS.findall(text)}
-    return [f"{found}: {text}" for text in texts if (found := sorted(set(_WORDS.findall(text)) - expected))]
+    seen = ((text, set(_WORDS.findall(_HEX.sub("", text)))) for text in texts)
+    return [f"{found}: {text}" for text, words in seen if (found := sorted(words - expected))]
 
 
 def _widened(template: str) -> str:

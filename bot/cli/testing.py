@@ -34,7 +34,7 @@ def try_out(
     socket: SocketFile = None,
     json: AsJson = False,
 ) -> None:
-    """Send a harmless request to every approver, and say who answered where, and when.
+    """Send each approver a harmless request, and see who answers.
 
     Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that
     conversation go. The approver presses Approve or Reject, and nothing runs. For operators who may also ask.

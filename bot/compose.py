@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from adapters.executors.registry import Registry
     from bot.policies import Library
     from bot.settings import Settings
-    from hitl.gate.operating_mode import Terms
     from hitl.limits import Limits
+    from hitl.operating_mode import Terms
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
     from hitl.proof.keyring import Keyring

@@ -17,7 +17,7 @@ from bot.policies import Policies
 from bot.surfaces import surfaces
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
-from hitl.gate.operating_mode import Terms
+from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 
 if TYPE_CHECKING:

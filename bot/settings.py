@@ -40,8 +40,8 @@ from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
 from hitl.cards.templates import check
 from hitl.cards.wording import say
-from hitl.gate.operating_mode import Terms
 from hitl.limits import Limits
+from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
 

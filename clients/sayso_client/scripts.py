@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: The name of the argument that holds the digests, by path. `hitl.gate.operating_mode` has the same name.
+#: The name of the argument that holds the digests, by path. `hitl.operating_mode` has the same name.
 ARGUMENT = "script_sha256"
 _INTERPRETER = re.compile(
     r"(?:ba|da|z|k|fi)?sh|(?:python|pypy|perl|ruby|php|lua|tclsh)[\d.]*|node|deno|bun|tsx|Rscript|julia|pwsh|pytest"

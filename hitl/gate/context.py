@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl.cards import masked
-from hitl.gate.operating_mode import Terms
 from hitl.limits import Flood, Limits, Rejections
+from hitl.operating_mode import Terms
 from hitl.people import Access
 from hitl.people.names import Names
 from hitl.proof.keyring import new_secret, secret_hash

@@ -22,8 +22,8 @@ from hitl.call import (
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
 from hitl.errors import PolicyUnusable
-from hitl.gate.operating_mode import judged
 from hitl.gate.tally import Tally, tally
+from hitl.operating_mode import judged
 from hitl.outcomes import Fact, Unfit, fact
 from hitl.proof import seals
 

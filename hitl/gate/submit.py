@@ -12,11 +12,11 @@ from hitl.faults import reach
 from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, caller_sentence, denial, fallback_sentence, recorded
-from hitl.gate.operating_mode import UNASKED, passed, tightened
 from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
+from hitl.operating_mode import UNASKED, passed, tightened
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
 from hitl.proof import seals

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs
 from hitl.cards.text import one_line
-from hitl.gate.operating_mode import judged
+from hitl.operating_mode import judged
 from hitl.policy.engine import Policy
 from hitl.proof.canonical import canonical
 

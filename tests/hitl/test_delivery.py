@@ -12,7 +12,7 @@ from hitl.call import Action, Call, Post, PostKind, Ran, Result, Runs, Status, V
 from hitl.cards.card import card, outcome
 from hitl.cards.wording import say, sentence
 from hitl.delivery import LEASE_S, Delivery
-from hitl.gate.operating_mode import Terms
+from hitl.operating_mode import Terms
 from hitl.outcomes import Unfit, fact
 from hitl.people import Conversation
 from hitl.ports import Change, NotYetError, PlatformError, adding

@@ -9,9 +9,9 @@ import pytest
 from hitl.call import CHOICES, Action, Call, Decision, Mode, Reply, ReplyKind, Result, Risk, Runs, State, Status, Verb
 from hitl.cards.card import outcome_for_agent
 from hitl.errors import InvalidConfirmation
-from hitl.gate.operating_mode import Terms
 from hitl.gate.response import Came
 from hitl.limits import Limits
+from hitl.operating_mode import Terms
 from hitl.outcomes import Told
 from hitl.people import Conversation
 from hitl.proof import seals

@@ -11,8 +11,8 @@ from hitl.call import Action, CardTerms, Mode, Preparation, Reason, Result, Risk
 from hitl.cards.card import card, details
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.gate.operating_mode import SCRIPTS, Terms, judged
 from hitl.limits import Limits
+from hitl.operating_mode import SCRIPTS, Terms, judged
 from hitl.policy import Policy, load
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
 

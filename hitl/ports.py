@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
-from hitl.cards.wording import IN_ENGLISH
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
@@ -483,7 +481,7 @@ class Explaining:
     #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
     state: bytes
     #: The language of the conversation.
-    wording: Wording = IN_ENGLISH
+    wording: Wording
 
 
 class ResumingAgent(Protocol):

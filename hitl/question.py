@@ -7,6 +7,7 @@ holds the words. See `docs/decisions/questions.md`.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from hitl.call import CHOICES, Preparation, Runs, ToolInfo
@@ -101,9 +102,7 @@ def options(call: Call) -> tuple[str, ...]:
 
 def choice(call: Call, verb: Verb | None) -> str | None:
     """Return the option that a button chooses, or None if the question has no such option."""
-    offered = options(call)
-    at = CHOICES.index(verb) if verb in CHOICES else len(offered)
-    return offered[at] if at < len(offered) else None
+    return next((one for each, one in zip(CHOICES, options(call), strict=False) if each is verb), None)
 
 
 def answer_in(call: Call, words: str) -> str | None:
@@ -122,16 +121,17 @@ def answer_in(call: Call, words: str) -> str | None:
 
 
 def without_ref(words: str, short: str) -> str:
-    """Return the words without the ref of the question at their beginning or end."""
-    parts = words.split()
-    first = next((at for at, part in enumerate(parts) if as_short(part.strip(_AROUND_REF)) != short), len(parts))
-    if first:
-        words = "".join(words.split(maxsplit=first)[first:]).lstrip(_AROUND_REF)
-    parts = words.split()
-    last = next((at for at, part in enumerate(parts[::-1]) if as_short(part.strip(_AROUND_REF)) != short), 0)
-    if last:
-        words = words.rsplit(maxsplit=last)[0].rstrip(_AROUND_REF)
-    return words.strip()
+    """Return the words without the ref of the question, and the marks around it, at their beginning or end.
+
+    The other words stay as the person wrote them.
+    """
+    parts = list(re.finditer(r"\S+", words))
+    for end in (0, -1):
+        named = False
+        while parts and (as_short(bare := parts[end][0].strip(_AROUND_REF)) == short or (named and not bare)):
+            named = True
+            del parts[end]
+    return words[parts[0].start() : parts[-1].end()].strip(" \t\r\n:,;") if parts else ""
 
 
 def are_meant(spans: Sequence[Span]) -> bool:

@@ -186,7 +186,11 @@ class Gateway:
         """
         client = client_of(context)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        call, leg = await self._found(caller, what, state) if state else (await self._asked(caller, client, what), 0)
+        call, leg = (
+            await self._found(caller, what, state)
+            if state
+            else (await self._submitted(caller, client, what, client.key(caller)), 0)
+        )
         rounds = LEGS - leg if modern else None
         watching = _Watching(context, f"{caller.principal} {caller.token}")
         self._servers.watch(call.ref, watching)
@@ -203,9 +207,6 @@ class Gateway:
             self._servers.unwatch(call.ref, watching)
         again = state_of(call.ref, leg) if modern else None
         return again if again and not _is_over(call) else call
-
-    async def _asked(self, caller: Caller, client: Client, what: _What) -> Call:
-        return await self._submitted(caller, client, what, client.key(caller))
 
     async def ask(self, caller: Caller, shown: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool, and don't wait for it. `key` is the caller's idempotency key.
@@ -347,8 +348,7 @@ class _Answering:
         try:
             if own := self._own.get(params.name):
                 return self._result(await own(caller, _ref(params)))
-            asks = params.name == ASK
-            found = (GROUP, TOOL) if asks else await self._gateway.catalogue.tool(params.name)
+            found = (GROUP, TOOL) if params.name == ASK else await self._gateway.catalogue.tool(params.name)
             if found is None:
                 raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
             what = _What(*found, params.arguments or {})

@@ -59,9 +59,10 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
     if text is None:
         return None
     try:
-        if text[:-1].isdecimal():
+        try:
+            at = datetime.fromisoformat(text)
+        except ValueError:
             return datetime.now(UTC) + (span(text) if ahead else -span(text))
-        at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)

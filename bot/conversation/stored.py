@@ -23,7 +23,6 @@ from hitl.call import Ask, KeptTurn, Runs, Status
 from hitl.cards.card import details, outcome_for_agent
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
-from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
 from hitl.ports import Explaining, PlatformError
@@ -32,6 +31,7 @@ from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from bot.conversation.voice import Voice
     from bot.service import Service
@@ -131,14 +131,13 @@ class StoredTurns:
         """
         try:
             turns = await self._store.open_turns()
-            turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
-            who, names = voice.principal(heard), self._service.gate.names
-            asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"", voice.wording(heard))
-            showing = self._service.accompany(show_working((voice,), heard.conversation))
-            try:
+            turn = next((turn for turn in turns if _is_of(turn, call)), None)
+            who, gate = voice.principal(heard), self._service.gate
+            await gate.ready(call)
+            card, wording = details(call, gate.names), voice.wording(heard)
+            asked = Explaining(heard.text, who, card, turn.state if turn else b"", wording)
+            async with working(self._service, (voice,), heard.conversation):
                 answer = await self.agent.explain(asked)
-            finally:
-                showing.cancel()
             await voice.tell(heard, framed(self.agent.name, answer, voice.wording(heard)))
         except (PlatformError, Unavailable) as error:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
@@ -172,7 +171,7 @@ class StoredTurns:
         """Withdraw the pending calls of a turn. Return how many were withdrawn."""
         count = 0
         for call in await self._store.pending(origin=turn.place):
-            if call.key and call.key.startswith(_key(turn, "")):
+            if _is_of(turn, call):
                 try:
                     await self._service.gate.withdraw(call.ref, identity)
                 except SaysoError as error:
@@ -290,14 +289,9 @@ class _Turn:
         for voice in voices:
             await voice.tell(heard, text, about)
 
-    @contextlib.asynccontextmanager
-    async def working(self) -> AsyncGenerator[None]:
+    def working(self) -> AbstractAsyncContextManager[None]:
         """While the context is open, show people that the agent is preparing an answer."""
-        showing = self._service.accompany(show_working(self._turns.voices(self.kept.place), self.kept.place))
-        try:
-            yield
-        finally:
-            showing.cancel()
+        return working(self._service, self._turns.voices(self.kept.place), self.kept.place)
 
     async def say_if_possible(self, text: str) -> None:
         """Send a text. If that fails, only log the failure."""
@@ -329,9 +323,19 @@ class _Turn:
         """Tell people that a call was denied or couldn't be delivered, because such a call has no card."""
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             try:
-                await self._tell(outcome_for_agent(call), call)
+                await self._tell(outcome_for_agent(call, self.wording), call)
             except PlatformError as error:
                 _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
+
+
+@contextlib.asynccontextmanager
+async def working(service: Service, voices: Sequence[Voice], place: str) -> AsyncGenerator[None]:
+    """While the context is open, show people in a conversation that an answer is being made."""
+    showing = service.accompany(show_working(voices, place))
+    try:
+        yield
+    finally:
+        showing.cancel()
 
 
 async def show_working(voices: Sequence[Voice], place: str) -> None:
@@ -353,7 +357,7 @@ async def show_working(voices: Sequence[Voice], place: str) -> None:
         raise
 
 
-def framed(agent: str, text: str, wording: Wording = IN_ENGLISH) -> str:
+def framed(agent: str, text: str, wording: Wording) -> str:
     """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
     shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
     return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
@@ -365,3 +369,9 @@ _KEYS = "turn:"
 
 def _key(turn: KeptTurn, name: str) -> str:
     return f"{_KEYS}{turn.id}#{name}"
+
+
+def _is_of(turn: KeptTurn, call: Call) -> bool:
+    """Whether the turn asked for the call. Any caller chooses keys, so the key alone doesn't tell."""
+    asked_here = (call.requester, call.origin) == (turn.requester, turn.place)
+    return asked_here and (call.key or "").startswith(_key(turn, ""))

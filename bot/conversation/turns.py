@@ -89,9 +89,9 @@ class Turns:
         if heard.addressed:
             may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
             agent = self._stored.agent if self._stored else self._agent
-            text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
-            helped = self._voice.wording(heard).say(self._voice.surface.help)
-            helped = agent.help(self._voice.wording(heard)) if may_ask else helped
+            wording = self._voice.wording(heard)
+            text = otherwise.told(self._voice.gate.names, wording)
+            helped = agent.help(wording) if may_ask else wording.say(self._voice.surface.help)
             return await self._voice.tell(heard, text or helped, otherwise.call, alone=bool(text))
         if otherwise.text and self._voice.may_question(heard, None):
             text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))

@@ -92,20 +92,16 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
-        if call is not None and is_question(call):
-            # The message to which this text replies names the question. So any words of this person are the answer.
-            return await self._answered(heard, reply)
-        if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
+        # The message to which this text replies names a question. So any words of this person are the answer to it.
+        answers = call is not None and is_question(call)
+        is_reason = not answers and replies.unformatted(heard.spans) and replies.is_reason(heard.text)
+        if is_reason and heard.answers not in self._spent:
             reply = replace(reply, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:
                 self._spent[heard.answers] = None
             await self._voice.answer(heard, answer)
         return None
-
-    async def _answered(self, heard: Text, reply: Reply) -> None:
-        for answer in await self._service.decide(reply):
-            await self._voice.answer(heard, answer)
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
         """Return the call that this person rejected and whose reason these words give, or None.

@@ -14,7 +14,7 @@ from hitl.gate.questions import answered_in_words, unanswered, vote_answer, word
 from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
-from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
+from hitl.gate.votes import barred, leave_open, set_aside, vote_no, vote_yes
 from hitl.outcomes import Fact, Refusal, Stored, Told, fact
 from hitl.ports import Change
 from hitl.proof import seals
@@ -47,9 +47,7 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
     """Return the answer to a press of a button that no card of this call has."""
-    if refusal := may_not(gate, reply, call, call.verdict, approve=False):
-        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
-    return refuse(InvalidConfirmation(), call)
+    return await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call)
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
@@ -134,8 +132,8 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Return the answer to an approval or rejection that can't count, whatever the current policy says, or None."""
     approve = reading.verdict is Says.APPROVE
-    if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
-        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if answer := await barred(gate, reply, call, call.verdict, approve=approve):
+        return answer
     if call.state is not State.AWAITING and explains(reading, call, principal):
         return await _explain(gate, call, principal, str(reading.reason), reply.event)
     if call.state is not State.AWAITING:
@@ -188,8 +186,8 @@ async def peek(gate: GateContext, reply: Reply) -> Answer:
 
 
 async def _peek(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    if refusal := may_not(gate, reply, call, call.verdict, approve=False):
-        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if answer := await barred(gate, reply, call, call.verdict, approve=False):
+        return answer
     await gate.ready(call)
     return Answer(Came.DETAILS, call=call)
 

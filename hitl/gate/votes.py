@@ -49,8 +49,8 @@ async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, 
         return await note(gate, reply, call, Event.REFUSED, refuse(broken, call))
     if verdict.action is Action.DENY:
         return await _denied_now(gate, reply, call, verdict)
-    if refusal := may_not(gate, reply, call, verdict, approve=True):
-        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if answer := await barred(gate, reply, call, verdict, approve=True):
+        return answer
     if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
         reading = replace(reading, reason=await _reason_before(gate, call, principal))
     if hold := await _hold(gate, reply, call, principal, reading, verdict):
@@ -218,11 +218,14 @@ def sealed_vote(
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 
 
-def may_not(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
-    """Return the error for a person who may not decide this call in that place, or None."""
+async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Answer | None:
+    """Return the answer to a person who may not decide this call in that place, and record the reply; else None."""
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
+    if why is None:
+        return None
     who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
-    return NotApprover(fact(why, short=call.short, **who)) if why else None
+    refusal = NotApprover(fact(why, short=call.short, **who))
+    return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
 
 
 def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:

@@ -333,6 +333,27 @@ class TestUnaddressedWords:
 
         assert "staging" == (await world.now(question)).output
 
+    @pytest.mark.parametrize(
+        ("words", "answer"),
+        [
+            ("{short} -5", "-5"),
+            ("{short}: .env", ".env"),
+            ("{short} #general", "#general"),
+            ("#{short}: two  words", "two  words"),
+            ("C# {short}", "C#"),
+            ("{short} - staging", "staging"),
+            ("staging ({short}.", "staging ({short}."),
+        ],
+    )
+    async def test_the_words_beside_a_ref_stay_as_they_were_written(
+        self, world: World, words: str, answer: str
+    ) -> None:
+        """Signs, dots and blanks may matter: only the ref and the marks around it go."""
+        question = await asked(world)
+        await alone(world, words.format(short=question.short), None, private=False)
+
+        assert answer.format(short=question.short) == (await world.now(question)).output
+
     async def test_words_that_name_a_call_answer_no_question(self, world: World) -> None:
         """A reply to the question that names another request decides neither."""
         call, question = await world.ask(), await asked(world)

@@ -9,6 +9,8 @@ from cachetools import FIFOCache
 from adapters.terminal.messages import box, ended, plain
 from hitl.call import Decision, Status, Verb
 from hitl.cards.card import card, outcome_for_agent
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.outcomes import Told
 from hitl.people.names import NOBODY, Names
@@ -49,7 +51,7 @@ class TerminalChat:
         self._wording = wording
         self._screen = screen
         #: The request that this person rejected, if the screen shows that and the answer would say the same again.
-        self._shown_rejected: str | None = None
+        self._shown_rejected: Call | None = None
         self._width = width
         self._colour = colour
         self.names = names
@@ -94,7 +96,7 @@ class TerminalChat:
             self._screen.end(call.ref, self._ended(call, whole=whole))
             self.last = call.ref
             rejected = call.decision is Decision.REJECTED and call.decided_by == self._reader
-            self._shown_rejected = call.ref if rejected else None
+            self._shown_rejected = call if rejected else None
         else:
             self.say(_whole(call, self._wording()) if whole else self._ended(call), call.ref)
 
@@ -132,10 +134,18 @@ class TerminalChat:
         self._answer(text, about)
 
     def _answer(self, text: str, about: str | None) -> None:
-        if about is not None and about == self._shown_rejected:
+        shown = self._shown_rejected
+        if shown is not None and about == shown.ref:
             self._shown_rejected = None
-        else:
-            self.say(text, about)
+            if text in self._repeats(shown):
+                return
+        self.say(text, about)
+
+    def _repeats(self, call: Call) -> set[str]:
+        """Return the answers to a rejection that say no more than the decided card above them."""
+        say, reason = self._wording().say, one_line(mask(call.reason or ""))
+        repeats = (Told.REJECTED, Told.REJECTED_WITH_REASON, Told.REASON_ADDED)
+        return {say(what, short=call.short, reason=reason) for what in repeats}
 
     async def ask(
         self,
@@ -155,7 +165,7 @@ class TerminalChat:
             self.say(self._wording().say("answer.question.needed", short=call.short), call.ref)
             return
         if verb is Verb.REJECT:
-            if self._shown_rejected != call.ref:
+            if self._shown_rejected is None or self._shown_rejected.ref != call.ref:
                 self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
             self.say(self._wording().say("offline.why", short=call.short), call.ref)
 

@@ -56,6 +56,7 @@ class Screen:
         first = next((at for at, item in enumerate(self._items) if item.about == ref), None)
         if ref not in self._open or first is None or not self._is_in_sight(first):
             self._open.discard(ref)
+            self._items = self._items if self._open else []
             return self.show(text, ref)
         lines = sum(self._height(item.text) for item in self._items[first:])
         kept = [item for item in self._items[first:] if item.about != ref]

@@ -810,19 +810,23 @@ class Wording:
         A call is stored before anybody knows who reads its card, so that what it does is stored in English. A sentence
         is retold only if the whole of it is one of the catalogue; everything that it quotes stays.
         """
+        return self._retold(text)
+
+    def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
+        """Do what `retold` does, with the sentences alone whose keys begin with one of `keys`."""
         if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
-            if found := pattern.fullmatch(text):
+            if key.startswith(keys) and (found := pattern.fullmatch(text)):
                 return self.say(
                     key, **{name: self._particular(name, value) for name, value in found.groupdict().items()}
                 )
         return text
 
     def _particular(self, name: str, value: str) -> object:
-        if _NUMBER.fullmatch(value):
+        if name == "count":
             return int(value.replace(",", ""))
-        return self.retold(value) if name in _COUNTED else value
+        return self._retold(value, _PARTS) if name in _COUNTED else value
 
     def filled(self, value: object, names: Naming | None = None) -> object:
         """Return a particular of a fact as its sentence holds it."""
@@ -869,10 +873,13 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.more", "shell.unconfined", "shell.signals")
 #: Executors cut what they quote, so that a longer text is none of these.
 _LONGEST_STORED = 1000
-#: The particulars that are counts, and those that are sentences of ours themselves.
+#: The particulars that are counts with their unit, and those that may be a part of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-_NUMBER = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*|[0-9]+")
+#: The keys of such parts.
+_PARTS = ("count.", "shell.scripts.more")
+#: A number as a sentence of ours holds it. Others (a file's name, a ref) may begin with a zero, and stay as they are.
+_NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
 _COUNT_OF = "[0-9,]+ [a-z]+"
@@ -890,7 +897,7 @@ def _pieces(template: str) -> Iterator[str]:
     for literal, name, _, _ in string.Formatter().parse(template):
         yield re.escape(literal)
         if name:
-            yield f"(?P<{name}>{_COUNT_OF if name in _COUNTS else _VALUE})"
+            yield f"(?P<{name}>{_NUMBER if name == 'count' else _COUNT_OF if name in _COUNTS else _VALUE})"
 
 
 #: The language of programs, the log and the record, and of people for whom no other one is set.

@@ -220,6 +220,30 @@ def test_any_other_text_stays_as_it_is(text: str) -> None:
     assert text == GERMAN_WORDING.retold(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["no files", "touches too many files", "12 of 14 bytes", "rewrites 3 of 9 lines", "purge old files", "007 bytes"],
+)
+def test_words_beside_a_unit_are_no_count(text: str) -> None:
+    """A tool words its own errors and sentences, and none of them breaks a card."""
+    assert text == GERMAN_WORDING.retold(text)
+
+
+@pytest.mark.parametrize("name", ["007", "001234", "3", "1,000"])
+def test_a_name_of_digits_stays_as_it_is(name: str) -> None:
+    """A person must see which file goes."""
+    assert name in GERMAN_WORDING.retold(IN_ENGLISH.say("does.delete", path=name, size=IN_ENGLISH.say("count.byte")))
+
+
+def test_the_name_of_a_script_is_no_sentence() -> None:
+    """It stays, also where it reads like what a tool does."""
+    name = "read notes.txt"
+    stored = IN_ENGLISH.say("shell.does.scripts", scripts=name)
+
+    assert stored != GERMAN_WORDING.retold(stored)
+    assert name in GERMAN_WORDING.retold(stored)
+
+
 def test_thousands_are_set_apart_as_the_language_does_it() -> None:
     """1,234 is one and a bit in German."""
     assert "1.234" in GERMAN_WORDING.say("count.bytes", count=1234)

@@ -59,8 +59,7 @@ class Maker:
         try:
             ref = (await self.call("ask", **fields))["call"]["ref"]
         except ClientError as denied:
-            assert denied.ref is not None
-            ref = denied.ref
+            ref = str(denied.ref)
         self.refs[name] = ref
         return self.refs[name]
 

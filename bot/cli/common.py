@@ -48,6 +48,8 @@ Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
 INTERRUPTED = 130
+#: The sign of each state of a check, which is also its colour.
+SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:

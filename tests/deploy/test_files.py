@@ -186,7 +186,8 @@ def test_the_hosted_extras_are_named() -> None:
 def shell(section: str) -> str:
     """The commands of a section of the page."""
     text = README.partition(f"## {section}\n")[2].partition("\n## ")[0]
-    return re.findall(r"```sh\n(.*?)```", text, re.DOTALL)[0]
+    found: list[str] = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    return found[0]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, BinaryIO, Self
 
+#: The lowest HTTP status that says that a server failed.
+_FAILED = 500
+
 
 class Client:
     """A connection to the service.
@@ -82,7 +85,7 @@ class Client:
         self._send(request(op, fields, **self._head))
         try:
             head = read_head(self._lines)
-            document = json.loads(read_body(self._lines, head))
+            body = read_body(self._lines, head)
         except (OSError, BrokenError, ValueError) as error:
             raise self._broke_off() from error
         if head.last:
@@ -90,10 +93,10 @@ class Client:
             self.close()
             self._ended = True
         try:
-            return answer(op, head.status, document)
-        except BrokenError as error:
-            # A proxy has answered in the service's place. The service may have recorded the request before that.
-            self.broken = True
+            return answer(op, head.status, json.loads(body))
+        except (BrokenError, ValueError, RecursionError) as error:
+            # A proxy answers so if it gets no answer of the service, which may have recorded the request before that.
+            self.broken = head.status >= _FAILED
             raise _unavailable("reach.odd", status=head.status) from error
 
     # -- a conversation with the service's agent ------------------------------------------------------------------

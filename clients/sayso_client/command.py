@@ -164,6 +164,8 @@ class Command:
             return None
         if not ended.started:
             tell(visible(ended.why or ""), "red")
+        if not ended.reported:
+            tell(say("command.unreported", short=self._asking.call["short"], status=ended.status), "red")
         return ended.status
 
     def _refused(self, said: str) -> int:

@@ -32,6 +32,8 @@ class Ended:
         self.why = why
         #: Whether the command could be started.
         self.started = started
+        #: Whether the service knows this result.
+        self.reported = True
 
 
 def run(argv: Sequence[str], cwd: str, ref: str) -> Ended:

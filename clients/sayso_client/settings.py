@@ -56,7 +56,7 @@ def configuration(
     if not url:
         raise _wrong("configuration.none", file=file or default_file())
     address(url)
-    return Configuration(url.rstrip("/"), token, None, str(Path(ca_file).expanduser()) if ca_file else None)
+    return Configuration(url.rstrip("/"), token, None, _readable(Path(ca_file).expanduser()) if ca_file else None)
 
 
 def default_file() -> Path:
@@ -77,6 +77,14 @@ def _read(file: Path) -> dict[str, str]:
     if unknown := sorted(set(told) - _KEYS):
         raise _wrong("configuration.unknown", file=file, key=unknown[0], keys=", ".join(sorted(_KEYS)))
     return {key: str(value) for key, value in told.items()}
+
+
+def _readable(file: Path) -> str:
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+    return str(file)
 
 
 def _secret(file: Path) -> str:

@@ -78,6 +78,7 @@ ENGLISH: Mapping[str, str] = {
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.changed": "{path} has changed since it was shown. Nothing was run; ask again.",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
+    "command.unreported": "{short} ran and ended with status {status}, but the service can't be reached to record that. It will record that the result is unknown.",
     "command.taken": "{short} was approved, and another waiter got the approval, which is good for one run. Nothing was run here.",
     "command.waits": "{short} is pending until {until} UTC. Who may approve: {approvers}.",
     "command.withdraws": "{waits} Ctrl-C withdraws it.",

@@ -20,7 +20,7 @@ from sayso_client.errors import ClientError
 from sayso_client.wire import request
 from tests.clients.answering import answer_with, problem
 from tests.clients.test_client import Answering, answering
-from tests.sentences import says
+from tests.sentences import raises, says
 
 __all__ = ["answering"]
 #: Options of `sayso ask` that find a service on this machine by its settings.
@@ -130,6 +130,15 @@ def test_a_token_never_crosses_a_network_in_the_clear(tmp_path: Path) -> None:
     assert says(done.stderr, "configuration.clear")
 
 
+def test_an_authority_that_can_not_be_read_is_named(tmp_path: Path) -> None:
+    """The error isn't that of a service that is away."""
+    remote = ["--url", "https://gate.example.org", "--token-file", str(kept_token(tmp_path))]
+    done = asked(tmp_path, *remote, "--ca-file", "no-such-file")
+
+    assert USAGE == done.returncode
+    assert says(done.stderr, "configuration.unreadable", file="no-such-file")
+
+
 def test_a_service_that_is_away_is_thirteen(tmp_path: Path) -> None:
     """Nothing runs, and the error names the address."""
     url = "http://127.0.0.1:9"
@@ -141,18 +150,23 @@ def test_a_service_that_is_away_is_thirteen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "document"),
-    [(502, {"error": "bad gateway"}), (200, {"welcome": "to this network"})],
-    ids=["proxy", "portal"],
+    ("answer", "again"),
+    [
+        (answer_with(502, {"error": "bad gateway"}), True),
+        (b"HTTP/1.1 504 So\r\ncontent-length: 13\r\n\r\n<html></html>", True),
+        (b"HTTP/1.1 404 So\r\ncontent-length: 13\r\n\r\n<html></html>", False),
+        (b"HTTP/1.1 301 So\r\nlocation: https://x\r\ncontent-length: 0\r\n\r\n", False),
+        (answer_with(200, {"welcome": "to this network"}), False),
+        (answer_with(200, {"status": "approved"}), False),
+    ],
+    ids=["gateway", "page", "site", "moved", "portal", "status"],
 )
-def test_an_answer_of_something_else_is_never_an_approval(
-    answering: Answering, status: int, document: dict[str, str]
-) -> None:
-    """The service may have recorded the request before that, so it may be sent again with its key."""
-    with Client(answering(answer_with(status, document))) as client, pytest.raises(ClientError) as caught:
+def test_an_answer_of_something_else_is_never_an_approval(answering: Answering, answer: bytes, *, again: bool) -> None:
+    """If a proxy failed to reach the service, the request may be on record, so it may be sent again with its key."""
+    with Client(answering(answer)) as client, raises(ClientError, "reach.odd") as caught:
         client.call("ask", tool="deploy", args={})
 
-    assert ("UNAVAILABLE", True) == (caught.value.code, client.broken)
+    assert ("UNAVAILABLE", again) == (caught.value.code, client.broken)
 
 
 def test_a_refusal_keeps_its_code(answering: Answering) -> None:

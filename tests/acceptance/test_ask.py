@@ -411,7 +411,10 @@ def test_a_signal_while_the_command_runs_is_the_commands(
 
 def test_a_terminal_that_is_closed_while_the_command_runs_hides_no_result(service: Installation, door: Door) -> None:
     """CMD hears of it from the terminal itself; how it ended is still reported."""
-    asking = door.begin("ask", "serve", "--", "sh", "-c", "touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 6")
+    # A signal during CMD's start is passed on to CMD. The pause lets `ask` leave the start behind.
+    asking = door.begin(
+        "ask", "serve", "--", "sh", "-c", "sleep 0.5; touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 6"
+    )
     call = decided(service, "approve")
     until((service.root / "begun").exists, "the command to run")
     signalled(asking, signal.SIGHUP)
@@ -543,3 +546,16 @@ def test_the_service_may_restart_while_a_script_waits(
     assert deadline == call["expires_at"]
     assert (0, "ran\n", "") == ends(asking)
     assert "succeeded" == service.status(call["ref"])
+
+
+def test_the_commands_of_the_service_reach_another_machine_too(service: Installation, tls: Certificate) -> None:
+    """`sayso ask` and `sayso wait` take an address and a token, as the client's commands do."""
+    with by_https(service, tls) as door:
+        remote = door.ask[1:]
+        asking = service.begin("ask", *remote, "--quiet", "deploy", "--", "echo", "ran")
+        decided(service, "approve")
+        assert (0, "ran\n", "") == ends(asking)
+
+        short = service.run("ask", *remote, "deploy", "--no-wait").stdout.strip()
+        decided(service, "approve")
+        assert 0 == service.run("wait", *remote, short).returncode

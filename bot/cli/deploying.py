@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.common import SIGNS, Config, fail, painted, settings
+from bot.cli.common import SIGNS, Config, fail, settings
+from sayso_client.terminal import painted
 
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings

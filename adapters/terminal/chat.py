@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from adapters.terminal.screen import Screen
     from hitl.call import Call
+    from hitl.cards.card import File
 
 #: The most outcomes that are remembered as shown.
 _MOST_TOLD = 1000
@@ -169,9 +170,13 @@ class TerminalChat:
                 self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
             self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """Print a whole text."""
-        self.say(text, about)
+        self.say(file.text, about)
+
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:  # noqa: ARG002
+        """Do nothing: `show` printed the whole text."""
+        return False
 
     async def working(self, route: str, *, on: bool) -> None:
         """Do nothing, because a person at a terminal sees that no answer has come yet."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
@@ -453,6 +453,23 @@ _SIGN = {
 
 
 # -- the details -------------------------------------------------------------------------------------------------
+
+
+class File(NamedTuple):
+    """A text, and the name of the file that holds it if a surface sends it as a file."""
+
+    name: str
+    text: str
+
+
+def whole(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File:
+    """Return the details of a call, as a file."""
+    return File(f"{call.short}.txt", details(call, names, wording))
+
+
+def file_below(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File | None:
+    """Return the file that belongs below a card: the details, if the call is pending and its card leaves out a part."""
+    return whole(call, names, wording) if call.status is Status.PENDING and is_cut(call) else None
 
 
 def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:

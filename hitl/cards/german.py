@@ -251,6 +251,8 @@ GERMAN: Mapping[str, str] = {
     "chat.edited": "Eine bearbeitete Nachricht entscheidet nichts. Schreiben Sie eine neue.",
     "chat.forwarded": "Eine weitergeleitete Nachricht entscheidet nichts. Antworten Sie mit eigenen Worten.",
     "chat.not_shown": "Ich kann {short} hier nicht ganz zeigen. Es gilt deshalb als nicht angesehen. Am Terminal: sayso show {short}",
+    "chat.file": "{name}: die ganze Anfrage",
+    "chat.no_file": "Ich konnte {short} nicht als Datei unter die Karte stellen ({why}). Details zeigt weiterhin alles.",
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",

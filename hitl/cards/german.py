@@ -362,7 +362,6 @@ GERMAN: Mapping[str, str] = {
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # questions of agents to people
     "card.headline.asks": "{who} fragt",
-    "card.asks": "eine Frage stellen",
     "card.never_secret": "Antworten Sie nie mit einem Passwort, einem Schlüssel oder einem anderen Geheimnis: Der Agent liest die Antwort.",
     "card.answer.reply": "Antworten Sie auf diese Nachricht.",
     "card.answer.thread": "Drücken Sie Antworten, oder antworten Sie in diesem Thread.",

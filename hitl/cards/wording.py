@@ -31,7 +31,6 @@ ENGLISH: Mapping[str, str] = {
     # the card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
-    "card.asks": "ask a question",
     "card.agent_of": "{name}'s agent",
     "card.you": "you",
     "card.wants.run": "run",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import INTERRUPTED, AsJson, Config, SocketFile, clock_of, connect, painted, print_json, tell
+from bot.cli.common import AsJson, Config, SocketFile, clock_of, connect, print_json
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
+from sayso_client.terminal import interrupted, painted, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +54,7 @@ def try_out(
             _watch(tests, quiet=json)
         except KeyboardInterrupt:
             _withdraw(tests)
-            tell(say("command.interrupted"))
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(interrupted()) from None
         except BaseException:
             # Nobody watches these requests any more, whatever ended the command.
             _withdraw(tests)

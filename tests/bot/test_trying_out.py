@@ -30,6 +30,7 @@ def call(ref: str, status: str, by: str = "") -> dict[str, Any]:
     record = [line] if by else []
     return {"ref": ref, "short": ref, "status": status, "decided_by": by, "created_at": NOW, "expires_at": NOW} | {
         "outcome": status,
+        "message": status,
         "record": record,
     }
 

@@ -500,6 +500,7 @@ class Event(StrEnum):
     ARCHIVED = "archived"
     SHOWN = "shown"
     NOT_SHOWN = "not_shown"
+    ATTACHED = "attached"
     VIEWED = "viewed"
     CONFIRM = "confirm"
     HELD = "held"

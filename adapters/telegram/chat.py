@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from adapters.telegram.pace import Pace
     from hitl.call import Bound, Call
+    from hitl.cards.card import File
     from hitl.cards.wording import Wording
     from hitl.proof.keyring import Keyring
 
@@ -251,20 +252,26 @@ class TelegramChat:
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """Show a whole text as a message. If it is too long for a message, send it as a file with the given name."""
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
+        """Show a whole text as a message. If it is too long for a message, send it as a file."""
         del press
-        if length(text) <= LONGEST:
-            return await self._bound(await self._send(route, whole_message(text), about=about), about)
+        if length(file.text) <= LONGEST:
+            return await self._bound(await self._send(route, whole_message(file.text), about=about), about)
 
         def send(chat_id: int, topic: int | None, _: str | None) -> Awaitable[Any]:
             async def document(*, html: bool) -> Any:
                 del html
-                return await self.bot.send_document(chat_id, text.encode(), filename=name, message_thread_id=topic)
+                sent = file.text.encode()
+                return await self.bot.send_document(chat_id, sent, filename=file.name, message_thread_id=topic)
 
             return self._paced(chat_id, document)
 
         return await self._bound(await self._deliver(route, send, about=about), about)
+
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
+        """Do nothing, because `show` sends the file, and everybody in the chat sees that file."""
+        del route, file, about, card
+        return False
 
     async def working(self, route: str, *, on: bool) -> None:
         """Show "typing" for five seconds (Bot API, `sendChatAction`).

@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hitl.call import CHOICES, Verb
-from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
+from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent, output_of
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle, encodable
@@ -147,7 +147,7 @@ def whole_message(text: str) -> Message:
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
     """Return the message that says how a call ended, with the tool's output, for the conversation that asked."""
-    output = card(call).output
+    output = output_of(call)
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
 

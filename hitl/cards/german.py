@@ -251,6 +251,8 @@ GERMAN: Mapping[str, str] = {
     "chat.edited": "Eine bearbeitete Nachricht entscheidet nichts. Schreiben Sie eine neue.",
     "chat.forwarded": "Eine weitergeleitete Nachricht entscheidet nichts. Antworten Sie mit eigenen Worten.",
     "chat.not_shown": "Ich kann {short} hier nicht ganz zeigen. Es gilt deshalb als nicht angesehen. Am Terminal: sayso show {short}",
+    "chat.file": "{name}: die ganze Anfrage",
+    "chat.no_file": "Ich konnte {short} nicht als Datei unter die Karte stellen ({why}). Details zeigt weiterhin alles.",
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",
@@ -360,7 +362,6 @@ GERMAN: Mapping[str, str] = {
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # questions of agents to people
     "card.headline.asks": "{who} fragt",
-    "card.asks": "eine Frage stellen",
     "card.never_secret": "Antworten Sie nie mit einem Passwort, einem Schlüssel oder einem anderen Geheimnis: Der Agent liest die Antwort.",
     "card.answer.reply": "Antworten Sie auf diese Nachricht.",
     "card.answer.thread": "Drücken Sie Antworten, oder antworten Sie in diesem Thread.",

@@ -31,7 +31,6 @@ ENGLISH: Mapping[str, str] = {
     # the card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
-    "card.asks": "ask a question",
     "card.agent_of": "{name}'s agent",
     "card.you": "you",
     "card.wants.run": "run",
@@ -336,6 +335,8 @@ ENGLISH: Mapping[str, str] = {
     "chat.edited": "An edited message decides nothing. Send a new one.",
     "chat.forwarded": "A forwarded message decides nothing. Answer in your own words.",
     "chat.not_shown": "I can't show {short} whole here, so it doesn't count as looked at. At a terminal: sayso show {short}",
+    "chat.file": "{name}: the whole request",
+    "chat.no_file": "I couldn't put all of {short} below its card as a file ({why}). Details still shows all of it.",
     "chat.unchecked": "I can't look up who you are here. Nothing was decided. Use the buttons.",
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",

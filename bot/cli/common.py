@@ -67,12 +67,6 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
         fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
 
 
-def clock_of(at: str) -> str:
-    """Return the time of day of an ISO 8601 time in UTC, with the date before it unless the date is today."""
-    day, _, clock = at[:19].partition("T")
-    return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
-
-
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """Return the settings, or exit 2 with their errors.
 

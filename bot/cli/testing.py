@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, clock_of, connect, print_json
+from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
-from sayso_client.terminal import interrupted, painted, tell
+from sayso_client.terminal import clock_of, interrupted, painted, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli.common import clock_of
 from bot.cli.main import app
 from sayso_client.errors import ClientError
+from sayso_client.terminal import clock_of
 from tests.clients.answering import answer_with, problem, read_request
 from tests.sentences import says
 

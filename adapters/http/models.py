@@ -411,6 +411,29 @@ class CallPage(_Answer):
     next: str | None
 
 
+class SessionView(_Answer):
+    """An agent's session that has pending calls, such as one run of a coding agent."""
+
+    agent: str = Field(description="What the agent calls itself.", examples=["claude-code"])
+    session: str = Field(description="The session, as the agent names it.")
+    project: str = Field(description="The last name in the path of the working folder.")
+    cwd: str | None = Field(description="The working folder of the newest call.")
+    requester: str
+    requester_name: str
+    pending: int = Field(description="How many of its calls are pending.")
+    since: datetime = Field(description="When the oldest of them was asked for.")
+    newest: str = Field(description="The ref of the newest of them.")
+    newest_short: str
+    headline: str = Field(description="Who wants to do what, by the newest call.")
+    text: str = Field(description="The session in two lines, for people.")
+
+
+class SessionList(_Answer):
+    """The sessions of agents that wait, the longest wait first."""
+
+    sessions: list[SessionView]
+
+
 class Line(_Answer):
     """One line of the record."""
 

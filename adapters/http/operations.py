@@ -12,6 +12,7 @@ from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
+from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
 from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
@@ -208,6 +209,11 @@ class Operations:
         """Return every pending call that the caller may see, oldest first."""
         may_see = self._gate.access.may_see
         return [call for call in await self._gate.store.pending() if may_see(caller.principal, call)]
+
+    async def sessions(self, caller: Caller) -> dict[str, Any]:
+        """Return the sessions of agents that have pending calls which the caller may see, the longest wait first."""
+        waiting = waiting_sessions(await self.pending_calls(caller))
+        return {"sessions": [session_view(session, self._gate.names) for session in waiting]}
 
     async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
         """Return one page of the calls that the caller may see, newest first."""

@@ -366,9 +366,6 @@ class Policy:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
-    def _scope(self, call: PolicyCall) -> CallScope:
-        return CallScope(call, self._surroundings)
-
     # --- judging
 
     def judge(self, call: PolicyCall) -> Verdict:
@@ -382,7 +379,7 @@ class Policy:
             rules = self._rules.candidates(plan.rules, args)
             if not rules and not forbid and plan.quiet:
                 return self._verdict(self._unmatched[assessed[0]], assessed, ())
-            scope = self._scope(call)
+            scope = CallScope(call, self._surroundings)
             if not plan.quiet:
                 levels = self._levels.candidates(plan.levels, args)
                 assessed = self._risk(levels, plan.raising, scope, assessed)
@@ -393,7 +390,7 @@ class Policy:
     def judge_slowly(self, call: PolicyCall) -> Verdict:
         """Return the verdict on a call by a trial of every rule in order. ``judge`` must give the same verdict."""
         try:
-            scope = self._scope(call)
+            scope = CallScope(call, self._surroundings)
             groups = (self._forbid, self._rules, self._levels, self._raising)
             forbid, rules, levels, raising = (group.applying(call) for group in groups)
             assessed = self._risk(levels, raising, scope, risk.assess(call))
@@ -543,7 +540,7 @@ class Policy:
 
     def explain(self, call: PolicyCall) -> Explanation:
         """Return the verdict with every rule up to the deciding one, its answer, and the reason for the answer."""
-        scope = self._scope(call)
+        scope = CallScope(call, self._surroundings)
         levels = sorted((*self._levels.rules, *self._raising.rules), key=_written_at)
         tried = [*self._tried(levels, "risk_rules", scope), *self._tried(self._forbid.rules, "forbid", scope)]
         if not any(one.outcome == "yes" and one.where == "forbid" for one in tried):

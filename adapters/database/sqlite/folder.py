@@ -45,6 +45,8 @@ class StateFolder:
         self.keys_given = keys is not None
         self.id = id_
         self._lock = lock
+        own = ((path, _FOLDER_MODE), (path / _DATABASE, _FILE_MODE), (self.keys, _FILE_MODE))
+        self._closed = [(str(each), mode) for each, mode in own[: 2 if self.keys_given else 3]]
 
     @classmethod
     def open(cls, path: Path, keys: Path | None = None) -> Self:
@@ -73,10 +75,9 @@ class StateFolder:
 
         An approved tool may have opened the folder to others since the start. The check needs two or three stat calls.
         """
-        own = (self.path, self.path / _DATABASE, *(() if self.keys_given else (self.keys,)))
-        for path, mode in zip(own, (_FOLDER_MODE, _FILE_MODE, _FILE_MODE), strict=False):
+        for path, mode in self._closed:
             try:
-                found = path.stat()
+                found = os.stat(path)  # noqa: PTH116 - a Path would double the time of a check that every call makes twice
             except OSError as error:
                 return f"{path} can't be looked at: {error.strerror}"
             if found.st_mode & _OTHERS:

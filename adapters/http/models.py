@@ -288,6 +288,28 @@ class HarombeDecision(_Request):
     confirm: Name | None = Field(default=None, description="The approval_id again: the second yes to a critical call.")
 
 
+class AapSubmission(_Request):
+    """A tool call in the words of the Agent Approval Protocol. A field that isn't sent is absent in the answers too."""
+
+    tool: Name
+    arguments: dict[str, JsonValue]
+    timeout: Annotated[
+        str, Field(pattern=f"^(?:[{SHORTEST_TIMEOUT_S}-9]|[1-9][0-9]{{1,6}})s$|^[1-9][0-9]{{0,6}}[mh]$")
+    ] = Field(description="How long to wait for people, at most as long as the policy says.", examples=["10m"])
+    server: Name = Field(default="", description="The server that has the tool. It is the policy's tool group.")
+    agent_reasoning: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
+        default="", description="The agent's own words. The card shows them as the agent's."
+    )
+    context: dict[str, JsonValue] = Field(default={}, description="Comes back as it is. It is put on record.")
+
+
+class AapReport(_Request):
+    """How the run of a consumed request ended."""
+
+    status: Literal["succeeded", "failed"]
+    note: Annotated[str, Field(min_length=1, max_length=16_384)] = ""
+
+
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
@@ -629,6 +651,56 @@ class HarombeApproval(_Answer):
     decision: Literal["approved", "denied", "expired"] | None
     reason: str | None
     message: str
+
+
+class AapDecision(_Answer):
+    """How the asking ended. Only an approval has an end, and it always has one."""
+
+    status: Literal["approved", "denied", "expired", "cancelled"]
+    decided_at: datetime
+    note: str | None = None
+    expires_at: datetime | None = None
+
+
+class AapOutcome(_Answer):
+    """The report on the run."""
+
+    status: Literal["succeeded", "failed"]
+    reported_at: datetime
+    note: str | None = None
+
+
+class AapConsumption(_Answer):
+    """The one permission to run was taken."""
+
+    consumed_at: datetime
+    outcome: AapOutcome | None = None
+
+
+class AapRequest(AapSubmission):
+    """A request: the fields that were submitted, unchanged, and how it stands. Fields without a value are absent."""
+
+    id: str
+    status: Literal["pending", "approved", "denied", "expired", "cancelled"]
+    created_at: datetime
+    deadline_at: datetime
+    decision: AapDecision | None = None
+    consumption: AapConsumption | None = None
+
+
+class AapFault(_Answer):
+    """What is wrong with a request of the Agent Approval Protocol."""
+
+    type: str
+    code: str
+    message: str
+    request_id: str
+
+
+class AapError(_Answer):
+    """An error in the form of the Agent Approval Protocol."""
+
+    error: AapFault
 
 
 class HarombePending(_Answer):

@@ -561,6 +561,8 @@ ENGLISH: Mapping[str, str] = {
     "token.stands.over": "over since {at}",
     "token.stands.used": "used {at} UTC",
     "token.stands.unused": "never used",
+    "aap.conflict": "The request is in another state ({code}). Nothing was changed.",
+    "aap.context": "Context and server take more than {most} bytes together. Nothing was asked.",
     "api.malformed": "The request can't be understood in exactly one way. Nothing was done.",
     "api.late": "The request didn't arrive whole in time. Nothing was done.",
     "api.large": "The body is too large. Nothing was done; put what is large in a file and name it.",

@@ -131,7 +131,15 @@ def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
     return found
 
 
-@router.post("/requests", status_code=201, summary="Ask", responses=_documented(404, 409, 413, 422, status=201))
+@router.post(
+    "/requests",
+    status_code=201,
+    summary="Ask",
+    responses={
+        **_documented(409, 413, 422, status=201),
+        200: {"model": models.AapRequest, "description": "The request that was made before with this key."},
+    },
+)
 async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) -> Response:
     """Ask for a tool call, which the caller will run itself. The same key and fields return the same request (200)."""
     kept = body.model_dump(exclude_unset=True, include={"timeout", "server", "context"})

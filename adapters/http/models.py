@@ -133,9 +133,9 @@ class QuestionRequest(_Request):
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
-    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
-        default=None, description="How long to wait for people, at most as long as the policy says."
-    )
+    timeout_s: (
+        Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
 
 
 class BatchItem(CallRequest):
@@ -304,7 +304,7 @@ class AapSubmission(_Request):
 
 
 class AapReport(_Request):
-    """How the run of a consumed request ended."""
+    """The report on the run of a consumed request."""
 
     status: Literal["succeeded", "failed"]
     note: Annotated[str, Field(min_length=1, max_length=16_384)] = ""
@@ -654,7 +654,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """How the asking ended. Only an approval has an end, and it always has one."""
+    """The decision. Each approval has an end, and no other decision has one."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime
@@ -689,7 +689,7 @@ class AapRequest(AapSubmission):
 
 
 class AapFault(_Answer):
-    """What is wrong with a request of the Agent Approval Protocol."""
+    """The reason why a request of the Agent Approval Protocol was refused."""
 
     type: str
     code: str

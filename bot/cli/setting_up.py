@@ -52,6 +52,7 @@ class Platform(StrEnum):
     CODEX = "codex"
     COPILOT = "copilot"
     GEMINI = "gemini"
+    OPENCLAW = "openclaw"
     OPENCODE = "opencode"
     QWEN = "qwen"
 

@@ -60,6 +60,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.sound": "The installed command runs, and denies what it doesn't understand.",
     "hook.unsound": "The installed command doesn't answer as it should, so every tool call is blocked. Install it again.",
     "hook.unguarded": "`permission` in {file} lets tools run without a question, so {host} runs them where the plugin doesn't load. Install it again.",
+    "hook.unloaded": "{file} keeps {host} from loading the plugin, so it asks nobody. Look at plugins.enabled, plugins.deny, plugins.allow and the entry sayso there, or install it again.",
     "hook.unmanaged": "No settings of {host} are known that only root can change. Leave --managed out. Nothing was written.",
     "hook.removed": "Removed from {file}.",
     "hook.installed": "Installed in {file}.",
@@ -75,6 +76,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.no_socket": "The socket {path} can't be found ({error}). Start the service first, or give its user with --uid.",
     "hook.then.claude": "Claude Code re-reads its settings, so a script that it may run can switch the hook off: --managed prevents that. Files named with @ and shell lines in commands and skills reach no hook: set disableSkillShellExecution.",
     "hook.then.codex": "Codex skips hooks that aren't trusted: start codex, type /hooks, and trust this one.",
+    "hook.then.openclaw": "`openclaw agent exec` loads no plugin and asks nobody: don't let it run where the gate must hold. Start a running Gateway again.",
     "hook.then.opencode": "OpenCode's server takes answers from any program on this machine: set OPENCODE_SERVER_PASSWORD. `permission` of a project, OPENCODE_PERMISSION and --pure with --auto are stronger than these settings: set OPENCODE_DISABLE_PROJECT_CONFIG=1.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",

@@ -91,6 +91,8 @@ def _fitting(body: dict[str, Any], ref: str) -> dict[str, Any]:
     if isinstance(calls := body.get("calls"), list):
         fitting["calls"] = [_one_of_many(call, place) for place, call in enumerate(calls)]
     fitting |= {name: {} for name in ("args", "arguments", "context") if name in body and not _is_canonical(body[name])}
+    if isinstance(tool := body.get("params"), dict) and not _is_canonical(tool.get("arguments")):
+        fitting["params"] = {**tool, "arguments": {}}
     if _HASH.fullmatch(str(body.get("secret_hash"))):
         fitting["secret_hash"] = SECRET_HASH
     if isinstance(body.get("secret"), str) and body["secret"]:

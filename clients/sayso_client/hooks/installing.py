@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from sayso_client.errors import ClientError
 from sayso_client.hooks.__main__ import HOSTS
@@ -67,8 +67,16 @@ class Pluggable(Host, Protocol):
     def restored(self, text: str, before: str) -> str:
         """Return the settings with the other changes of `put` undone, as they were in `before`."""
 
+
+@runtime_checkable
+class Guarded(Protocol):
+    """A host whose settings can let tools run without its plugin."""
+
+    #: The catalogue key of the sentence about settings that aren't guarded.
+    UNGUARDED: str
+
     def guarded(self, text: str) -> bool:
-        """Return whether the settings keep tools from running if the plugin doesn't load."""
+        """Return whether tools run under these settings only if our plugin judges them, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -232,8 +240,9 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     if not lines or not named:
         return [("red", say("hook.absent", host=host, file=file))]
     found = [_tried(line) for line in lines]
-    if plugin and not cast("Pluggable", module(host)).guarded(text):
-        found.append(("red", say("hook.unguarded", file=file, host=host)))
+    known = module(host)
+    if isinstance(known, Guarded) and not known.guarded(text):
+        found.append(("red", say(known.UNGUARDED, file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
     return found + weak_points(_hook(lines), files, [os.getuid()] if users is None else users)
 

@@ -40,7 +40,7 @@ _ROUNDS = 200
 
 
 def _each(call: Callable[[], object], times: int) -> float:
-    """Seconds of the processor for one call, the best of five runs: a pause of this process is no work of the reader."""
+    """Seconds of the processor for one call, the best of five runs: a pause of the process isn't counted."""
     best = float("inf")
     for _ in range(5):
         started = time.process_time()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from simulators.telegram import TelegramServer
@@ -53,6 +55,44 @@ def test_it_runs_while_telegram_is_down(install: Callable[..., Installation]) ->
     assert 0 == service.stop()
     assert "telegram.connecting" in service.log
     assert TOKEN.partition(":")[2] not in service.log
+
+
+PROBED = (
+    SETTINGS
+    + """
+[metrics]
+port = 0
+
+[http]
+port = 0
+"""
+)
+PROBES = {"http": ("/healthz", "/readyz"), "metrics": ("/metrics",)}
+
+
+def probe(service: Installation) -> list[int]:
+    """Ask what monitors ask, ten times over; the status of every answer."""
+    ports = dict(re.findall(r"(http|metrics)\.ready\W.*port\W+(\d+)", service.log))
+    urls = [f"http://127.0.0.1:{ports[name]}{path}" for name, paths in PROBES.items() for path in paths]
+    return [httpx.get(url, timeout=30, trust_env=False).status_code for url in urls * 10]
+
+
+async def test_no_probe_touches_a_chat(install: Callable[..., Installation]) -> None:
+    """A monitor may ask every second: the bot sends nothing for it and asks the platform nothing but what is new."""
+    async with TelegramServer() as server:
+        bot = await server.bot()
+        service = install(
+            settings=ALONE + PROBED.format(api=server.root_url), environment={"SAYSO_TELEGRAM__TOKEN": bot.token}
+        )
+        await asyncio.to_thread(service.start)
+        await server.wait_polling(timeout=20)
+        before = len(server.platform.calls)
+        answers = await asyncio.to_thread(probe, service)
+        asked = {call.method for call in server.platform.calls[before:]}
+        await asyncio.to_thread(service.stop)
+
+    assert {200} == set(answers)
+    assert asked <= {"getUpdates"}
 
 
 WEBHOOK = 'receive = "webhook"\nwebhook_url = "https://sayso.example"\n'

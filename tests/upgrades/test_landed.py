@@ -269,9 +269,9 @@ async def test_prompts_are_answered_soon(landed: Path) -> None:
 
 
 def question(old: Opened, name: str) -> Any:
-    """The message that asks for a reason: the answer to the card that shows the call."""
-    asked = [one for one in old.place.team.messages.values() if one.force_reply and old.short(name) in one.text]
-    return asked[-1]
+    """The message that asks for a reason: a question of its own, or the rejected card itself."""
+    shown = [one for one in old.place.team.messages.values() if one.author_bot and old.short(name) in one.text]
+    return next((one for one in reversed(shown) if one.force_reply), shown[-1])
 
 
 async def test_what_waited_is_handled_and_posted_once_soon(landed: Path) -> None:

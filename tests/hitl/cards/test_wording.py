@@ -6,6 +6,7 @@ import ast
 import re
 import string
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -48,13 +49,25 @@ def fields(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name}
 
 
-def sayings() -> Iterator[Said]:
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """The sources, parsed once for all tests here."""
+    return {path: ast.parse(path.read_text()) for path in SOURCES}
+
+
+@cache
+def sayings() -> tuple[Said, ...]:
     """Every call of `say` in the sources."""
-    for path in SOURCES:
-        for function, node in _calls(ast.parse(path.read_text())):
-            given = [keyword.arg for keyword in node.keywords]
-            facts = None if None in given else frozenset(filter(None, given))
-            yield Said(f"{path.name}:{node.lineno}", _keys(_key(node), function), facts)
+    return tuple(
+        Said(f"{path.name}:{node.lineno}", _keys(_key(node), function), _facts(node))
+        for path, tree in trees().items()
+        for function, node in _calls(tree)
+    )
+
+
+def _facts(node: ast.Call) -> frozenset[str] | None:
+    given = [keyword.arg for keyword in node.keywords]
+    return None if None in given else frozenset(filter(None, given))
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
@@ -124,8 +137,8 @@ def test_every_text_that_looks_like_a_key_is_one() -> None:
     looks_like_a_key = re.compile(rf"(?:{groups})(?:\.[a-z_]+)+")
     wrong = [
         (path.name, node.value)
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and looks_like_a_key.fullmatch(node.value)
         if node.value not in ENGLISH
     ]
@@ -136,9 +149,9 @@ def test_every_text_that_looks_like_a_key_is_one() -> None:
 def test_every_sentence_is_said_somewhere() -> None:
     """Nobody translates what nobody reads."""
     spoken: set[str] = set()
-    for path in SOURCES:
+    for path, tree in trees().items():
         if path.name not in {"wording.py", "german.py"}:
-            spoken |= _mentioned(ast.parse(path.read_text()))
+            spoken |= _mentioned(tree)
 
     assert set() == set(ENGLISH) - spoken
 

@@ -79,12 +79,8 @@ _CODES: Mapping[type[SaysoError], str] = {
 }
 
 
-class Conflict(AlreadyDecided):
-    """The request is in another state. Nothing was changed."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(say("aap.conflict", code=code.replace("_", " ")))
-        self.conflict = code
+class ConflictError(Exception):
+    """The request is in another state. The argument is the protocol's code for that."""
 
 
 class AapRoute(APIRoute):
@@ -98,6 +94,8 @@ class AapRoute(APIRoute):
             name = str(uuid.uuid4())
             try:
                 given = await handle(request)
+            except ConflictError as error:
+                given = _fault(str(error), 409, say("aap.conflict", code=str(error).replace("_", " ")), name)
             except SaysoError as error:
                 given = _refused(error, name)
             except RequestValidationError as error:
@@ -110,11 +108,15 @@ class AapRoute(APIRoute):
 
 
 def _refused(error: SaysoError, name: str) -> Response:
-    code = error.conflict if isinstance(error, Conflict) else _CODES.get(type(error), error.code.lower())
-    server_side = error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    kind = _KINDS.get(error.status, "server_error" if server_side else "invalid_request")
-    fault = {"type": kind, "code": code, "message": error.message, "request_id": name}
-    return JSONResponse({"error": fault}, error.status, problems.headers_of(error))
+    code = _CODES.get(type(error), error.code.lower())
+    return _fault(code, error.status, error.message, name, problems.headers_of(error))
+
+
+def _fault(code: str, status: int, message: str, name: str, headers: Mapping[str, str] | None = None) -> Response:
+    server_side = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    kind = _KINDS.get(status, "server_error" if server_side else "invalid_request")
+    fault = {"type": kind, "code": code, "message": message, "request_id": name}
+    return JSONResponse({"error": fault}, status, headers)
 
 
 router = APIRouter(prefix="/aap/v1", tags=["aap"], route_class=AapRoute)
@@ -183,7 +185,7 @@ async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
         try:
             call = await ops.withdraw(caller, call.ref)
         except (AlreadyDecided, ConfirmationExpired) as error:
-            raise Conflict("already_terminal") from error
+            raise ConflictError("already_terminal") from error
     return answer(_request(ops, call, lines))
 
 
@@ -196,7 +198,7 @@ async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
         try:
             call = (await ops.claim(caller, call.ref, asked, _KEYS + key)).call
         except (AlreadyDecided, ConfirmationExpired, InvalidConfirmation, StillPending, Tampered) as error:
-            raise Conflict(_why_not_consumed((await _own(ops, caller, ref))[0])) from error
+            raise ConflictError(_why_not_consumed((await _own(ops, caller, ref))[0])) from error
     return answer(_request(ops, call, await ops.history(call)))
 
 
@@ -213,7 +215,7 @@ async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> 
     call, _ = await _own(ops, caller, ref)
     attempt = ops.attempt(caller, call)
     if attempt is None:
-        raise Conflict("not_consumed")
+        raise ConflictError("not_consumed")
     reported = _reported(call)
     if reported is None:
         told = {"output": body.note} if body.status == "succeeded" else {"error": body.note or None}
@@ -221,9 +223,9 @@ async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> 
         try:
             call = await ops.finish(caller, call.ref, report)
         except AlreadyDecided as error:
-            raise Conflict("outcome_conflict") from error
+            raise ConflictError("outcome_conflict") from error
     elif reported != (body.status, body.note):
-        raise Conflict("outcome_conflict")
+        raise ConflictError("outcome_conflict")
     return answer(_request(ops, call, await ops.history(call)))
 
 

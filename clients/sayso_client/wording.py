@@ -55,7 +55,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.absent": "{file} has no hook of ours: {host} asks nobody. Run: sayso-hooks install {host}",
     "hook.open": "The agent's user {user} can change {paths}. So the hook protects against mistakes, not against an agent that wants out: install it as another user, or with --managed.",
     "hook.open.apart": "The agent's user {user} can change {paths}, and so switch the hook off, although the service runs as another user. Install it as root where {user} can't write (--managed), with a Python that {user} can't write.",
-    "hook.open.anybody": "Every user of this machine can change {paths}, and so switch the hook off. Take that right away: chmod o-w.",
+    "hook.open.anybody": "Everybody can change {paths}, and so switch the hook off. Take that right away: chmod o-w.",
     "hook.open.more": "and {count} more",
     "hook.sound": "The installed command runs, and denies what it doesn't understand.",
     "hook.unsound": "The installed command doesn't answer as it should, so every tool call is blocked. Install it again.",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import pytest
 
+from adapters.database.sqlite.folder import FolderInUse
 from hitl.call import Risk, Status
 from hitl.cards import wording
 from hitl.cards.wording import SIGNS, say
@@ -265,7 +266,8 @@ def constants(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def every_error(root: type[SaysoError] = SaysoError) -> list[type[SaysoError]]:
-    """The tree, flat."""
+    """The tree, flat. An adapter's error is in it once its module is imported, as `FolderInUse` is here."""
+    assert issubclass(FolderInUse, SaysoError)
     return [root, *(error for child in root.__subclasses__() for error in every_error(child))]
 
 

@@ -31,7 +31,6 @@ ENGLISH: Mapping[str, str] = {
     # the card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
-    "card.asks": "ask a question",
     "card.agent_of": "{name}'s agent",
     "card.you": "you",
     "card.wants.run": "run",
@@ -316,7 +315,7 @@ ENGLISH: Mapping[str, str] = {
     # commands in chats
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
-        "/pending: what is pending\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
+        "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
         "/cancel REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
         "Or answer a card: press a button, or reply yes, or no and why."
     ),
@@ -326,6 +325,8 @@ ENGLISH: Mapping[str, str] = {
     "chat.working": "is working on an answer",
     "chat.open": "Open the card",
     "chat.pending.none": "Nothing is pending for you here.",
+    "chat.sessions.nowhere": "No session of an agent waits for you.",
+    "chat.sessions.none": "No session of an agent waits for you here.",
     "chat.status": "I am running. {count} requests are pending here.",
     "chat.usage": "{command} needs the six characters of a request, as /pending lists them.",
     "chat.withdrawn": "{short} is withdrawn.",
@@ -336,14 +337,21 @@ ENGLISH: Mapping[str, str] = {
     "chat.edited": "An edited message decides nothing. Send a new one.",
     "chat.forwarded": "A forwarded message decides nothing. Answer in your own words.",
     "chat.not_shown": "I can't show {short} whole here, so it doesn't count as looked at. At a terminal: sayso show {short}",
+    "chat.file": "{name}: the whole request",
+    "chat.no_file": "I couldn't put all of {short} below its card as a file ({why}). Details still shows all of it.",
     "chat.unchecked": "I can't look up who you are here. Nothing was decided. Use the buttons.",
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
+    # sessions of agents that have pending requests
+    "session.waits": "{agent} · project {project} · session {session}: {requests} since {since} UTC{folder}",
+    "session.folder": ", in {folder}",
+    "session.newest": "Newest: {short} · {sign} {headline}",
+    "sessions.none": "No session of an agent waits.",
     # commands on a platform that puts one name before them, and windows
     "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
-        "/sayso pending: what is pending\n/sayso show REF: one request whole\n/sayso approve REF\n/sayso reject REF REASON\n"
-        "/sayso withdraw REF: withdraw what you asked\n/sayso status: how I am\n"
+        "/sayso pending: what is pending\n/sayso sessions: which agents wait\n/sayso show REF: one request whole\n"
+        "/sayso approve REF\n/sayso reject REF REASON\n/sayso withdraw REF: withdraw what you asked\n/sayso status: how I am\n"
         "/sayso whoami: your id for the configuration\n"
         "Or answer a card: press a button, or answer in its thread: yes, or no and why."
     ),
@@ -555,6 +563,8 @@ ENGLISH: Mapping[str, str] = {
     "token.stands.over": "over since {at}",
     "token.stands.used": "used {at} UTC",
     "token.stands.unused": "never used",
+    "aap.conflict": "The request is in another state ({code}). Nothing was changed.",
+    "aap.context": "Context and server take more than {most} bytes together. Nothing was asked.",
     "api.malformed": "The request can't be understood in exactly one way. Nothing was done.",
     "api.late": "The request didn't arrive whole in time. Nothing was done.",
     "api.large": "The body is too large. Nothing was done; put what is large in a file and name it.",
@@ -692,6 +702,8 @@ ENGLISH: Mapping[str, str] = {
     "count.bytes": "{count:,} bytes",
     "count.file": "1 file",
     "count.files": "{count:,} files",
+    "count.request": "1 request",
+    "count.requests": "{count:,} requests",
     "count.line": "1 line",
     "count.lines": "{count:,} lines",
     # commands: in the shell, and on the caller's machine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import resources
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -101,6 +100,8 @@ def slack(
 
 def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
     """Return the manifest of the Slack app for these settings, as YAML. Raises SettingsError if it needs an address."""
+    from importlib import resources
+
     import yaml
 
     from adapters.slack import setup

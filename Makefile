@@ -53,10 +53,10 @@ bench-peers: $(STAMP) ## measure the peers, in an environment of their own
 	@$(PEERS)/bin/python -m benchmarks.peers $(ARGS)
 
 deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes it back)
-	@$(BIN)/python deploy/telegram/deploy.py $(ARGS)
+	@$(BIN)/sayso deploy telegram $(ARGS)
 
 deploy-slack: $(STAMP) ## check Slack's tokens, scopes and channels (ARGS=--manifest prints the app's manifest)
-	@$(BIN)/python deploy/slack/deploy.py $(ARGS)
+	@$(BIN)/sayso deploy slack $(ARGS)
 
 thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made $(FRAMEWORKS)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)

@@ -49,6 +49,7 @@ class Reloading:
     def __init__(self, source: Path | None, settings: Settings, gate: Gate, policies: Policies) -> None:
         self._source = source
         self._began_with = settings
+        self._began_secrets = settings.secret_digests()
         self._gate = gate
         self._policies = policies
         self._turn = asyncio.Lock()
@@ -83,8 +84,12 @@ class Reloading:
 
     def _changed(self, settings: Settings) -> list[str]:
         """Return the names of changed settings that a reload doesn't apply."""
-        names = sorted(set(type(settings).model_fields) - _TAKEN)
-        return [name for name in names if getattr(settings, name) != getattr(self._began_with, name)]
+        names = set(type(settings).model_fields) - _TAKEN
+        changed = {name for name in names if getattr(settings, name) != getattr(self._began_with, name)}
+        # A secret is read at the start. If its file got another content, the service goes on with the old secret.
+        now = settings.secret_digests()
+        changed |= {name for name, digest in self._began_secrets.items() if now.get(name, digest) != digest}
+        return sorted(changed)
 
     async def _record(self, event: Event, by: str, **told: object) -> None:
         _log.log(logging.WARNING if event is Event.RELOAD_REFUSED else logging.INFO, f"service.{event}", {"by": by})

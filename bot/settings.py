@@ -5,6 +5,7 @@ Unknown keys are errors.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -35,6 +36,7 @@ from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
 from bot.paths import is_within
+from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
@@ -306,7 +308,7 @@ class Settings(BaseSettings):
     mcp: McpSettings | None = None
     masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
-    #: The names whose rights `sayso revoke` has ended, read from the file beside the settings.
+    #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
@@ -419,11 +421,28 @@ class Settings(BaseSettings):
 
     def secret_files(self) -> list[Path]:
         """Return the files that hold secrets, as absolute paths."""
-        sections = (*self.set_up().values(), self.agent)
-        named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
-        servers = self.mcp.servers.values() if self.mcp else ()
-        files = (path for server in servers for path in (*server.env_files.values(), *server.header_files.values()))
-        return [path.expanduser().absolute() for path in (*named, *files)]
+        return [path.expanduser().absolute() for path in self._named_secrets().values()]
+
+    def secret_digests(self) -> dict[str, str]:
+        """Return the digest of each file that holds a secret, by the name of its setting; '' for an unreadable file."""
+        return {name: _digest(path.expanduser()) for name, path in self._named_secrets().items()}
+
+    def _named_secrets(self) -> dict[str, Path]:
+        """Return the files that hold secrets, by the names of the settings that name them."""
+        sections = {**self.set_up(), "agent": self.agent}
+        found = {
+            f"{part}.{key}": path
+            for part, section in sections.items()
+            for key, path in section
+            if key.endswith("_file") and path is not None
+        }
+        if self.keys_file is not None:
+            found["keys_file"] = self.keys_file
+        for server, of in (self.mcp.servers if self.mcp else {}).items():
+            named = {"env_files": of.env_files, "header_files": of.header_files}
+            for kind, files in named.items():
+                found |= {f"mcp.servers.{server}.{kind}.{key}": path for key, path in files.items()}
+        return found
 
     def handler_files(self) -> list[Path]:
         """Return the files with an operator's own handlers, as absolute paths."""
@@ -494,7 +513,7 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
-        found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
+        found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
         return found
     except OSError as error:
         advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
@@ -514,19 +533,11 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
-def revoked_file(path: Path) -> Path:
-    """Return the file beside the settings that lists the names whose rights `sayso revoke` ended, one a line."""
-    return path.with_name(f"{path.name}.revoked")
-
-
-def _revoked_beside(path: Path | None) -> frozenset[str]:
-    """Return the names in the file `revoked_file`.
-
-    Raises OSError if the file exists and can't be read: it may end rights.
-    """
-    if path is None or not revoked_file(path).exists():
-        return frozenset()
-    return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def _read_secret(part: str, name: str, file: Path) -> SecretStr:

@@ -1,4 +1,4 @@
-"""The checks of `sayso doctor` and `make deploy-slack` for Slack: token, scopes, events, channels and people.
+"""The checks of `sayso doctor` and `sayso deploy slack` for Slack: token, scopes, events, channels and people.
 
 A bot can't change its app's settings, so each check names the missing setting and how to add it.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _INSTALL = "and install the app again"
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
-_AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
+_AGAIN = "compare the app's settings with: sayso deploy slack --manifest"
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from adapters.telegram.settings import TelegramSettings
     from hitl.people import Directory
 
-_AGAIN = "run: make deploy-telegram"
+_AGAIN = "run: sayso deploy telegram"
 
 
 async def report(settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:

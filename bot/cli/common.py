@@ -47,6 +47,8 @@ Target = Annotated[
 ]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+#: The sign of each state of a check, which is also its colour.
+SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:

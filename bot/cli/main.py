@@ -15,6 +15,7 @@ from bot.cli import (
     approving,
     asking,
     auditing,
+    deploying,
     inbox,
     keeping,
     operating,
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 for group in (
     *(running, relaying, asking, approving, inbox, auditing, keeping, operating, reading),
-    *(policies, setting_up, simulating, testing, tokens),
+    *(policies, setting_up, deploying, simulating, testing, tokens),
 ):
     group.register(app)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,9 @@ import typer
 
 from bot.cli.auditing import request_in_a_row
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files, print_json, settings
+from hitl.call import Event
 from hitl.cards.wording import say
+from hitl.errors import NotApprover, Unavailable
 from sayso_client.errors import ClientError
 from sayso_client.terminal import tell
 
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The period whose approvals by the person `revoke` lists.
 _LOOKS_BACK = timedelta(days=7)
+#: Seconds within which a service applies a revocation, and between two looks at its record.
+_APPLIES_WITHIN_S, _LOOK_S = 10.0, 0.05
 
 
 def register(app: typer.Typer) -> None:
@@ -59,25 +65,26 @@ def revoke(
     It applies at once. The list covers the last 7 days.
 
     They can't ask, see, approve, claim or withdraw any more, even if a list names them. A request that they approved
-    doesn't run unless it has begun. The name is kept in a file beside the settings (FILE.revoked). To give the rights
+    doesn't run unless it has begun. The name is kept in the file `revoked` of the state folder. To give the rights
     back, remove its line there and run `sayso reload`.
+
+    Run it as the service's own user or as root.
 
     Example: sayso revoke ada
     """
-    from bot.settings import find_config, revoked_file
+    from bot.revoking import keep_revoked, revoked_file
 
     found = settings(config, ruling=True)
-    path = find_config(config)
-    if path is None:
-        fail(say("revoke.no_file"), 2)
-    people = found.directory()
+    people, state = found.directory(), found.folder("state")
     principal = people.principal(name)
     if not people.is_listed(principal) and principal not in people.principals and not people.is_revoked(principal):
         fail(say("revoke.unknown", name=name), 2)
-    _keep(revoked_file(path), principal)
     try:
-        with connect(config, socket) as client:
-            client.call("reload")
+        keep_revoked(state, principal)
+    except OSError as error:
+        fail(say("revoke.not_written", file=revoked_file(state), why=error.strerror), 2)
+    try:
+        _apply(config, socket, state, principal)
         message = say("revoke.done", name=principal)
     except ClientError as error:
         message = say("revoke.later", name=principal, why=error.message)
@@ -91,20 +98,39 @@ def revoke(
         typer.echo(request_in_a_row(each))
 
 
-def _keep(file: Path, name: str) -> None:
-    """Add a name to the file, in one write that reaches the disk; exit 2 if it can't be written."""
+def _apply(config: Path | None, socket: Path | None, state: Path, principal: str) -> None:
+    """Make the running service apply the revocation, and see in its record that it did. Raises ClientError.
+
+    The service's own user needs no place on a list for this: that user may send the service a signal.
+    """
+    from bot.revoking import service_pid
+
+    pid = service_pid(state)
     try:
-        with contextlib.suppress(FileNotFoundError):
-            if name in file.read_text("utf-8").splitlines():
-                return
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8") as handle:
-            # The service may run as another user, and it refuses to start if it can't read this file.
-            os.fchmod(handle.fileno(), 0o644)
-            handle.write(f"{name}\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-    except OSError as error:
-        fail(say("revoke.not_written", file=file, why=error.strerror), 2)
+        with connect(config, socket) as client:
+            client.call("reload")
+    except ClientError as error:
+        # The service has answered, so it handles the signal. Before its start is over, the signal would end it.
+        if error.code != NotApprover.code or pid is None:
+            raise
+        os.kill(pid, signal.SIGHUP)
+    elsewhere = ClientError(Unavailable.code, say("revoke.elsewhere", state=state))
+    if pid is None:
+        raise elsewhere
+    give_up = time.monotonic() + _APPLIES_WITHIN_S
+    while not _in_force(state, principal):
+        if time.monotonic() > give_up:
+            raise elsewhere
+        time.sleep(_LOOK_S)
+
+
+def _in_force(state: Path, principal: str) -> bool:
+    """Return whether the latest reload in the record ended the rights of the principal."""
+    from adapters.database.sqlite.survey import surveyed
+
+    with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
+        return principal in survey.latest(Event.RELOADED).get("revoked", ())
+    return False
 
 
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:

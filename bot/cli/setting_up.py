@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import SIGNS, AsJson, Config, fail, print_json, settings
 from hitl.cards.wording import say
 from sayso_client.terminal import painted
 
@@ -77,9 +77,6 @@ class Receive(StrEnum):
     WEBHOOK = "webhook"
     SOCKET = "socket"
     HTTP = "http"
-
-
-_SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def register(app: typer.Typer) -> None:
@@ -191,7 +188,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
     else:
         for check in checks:
             state = check.state.value
-            typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
+            typer.echo(f"{painted(SIGNS[state], state)} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
 
@@ -232,8 +229,8 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
     typer.echo(f"Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.")
-    if set(requesters) == set(approvers) == {me} and self_approval is Limit.OFF:
-        typer.echo(f"Nobody but you ({me}) may approve, and your own yes doesn't count: add somebody to approvers.")
+    if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
+        typer.echo(say("init.one_person", name=approvers[0]))
 
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
@@ -264,7 +261,7 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
     _write(file, "\n".join(lines) + "\n", "a")
     typer.echo(
         f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
-        " make deploy-telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
+        " sayso deploy telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
     )
 
 
@@ -296,8 +293,8 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
         lines += ["", "[http]", "port = 8080"]
     _write(file, "\n".join(lines) + "\n", "a")
     typer.echo(
-        f"Added [slack] to {file}. Next: make the app from deploy/slack-manifest.yaml, put its secrets into"
-        f" {' and '.join(files.values())} (chmod 600), run make deploy-slack, start sayso run, and write"
+        f"Added [slack] to {file}. Next: make the app from what sayso deploy slack --manifest prints, put its secrets"
+        f" into {' and '.join(files.values())} (chmod 600), run sayso deploy slack, start sayso run, and write"
         " /sayso whoami: it tells the id to list as an approver."
     )
 

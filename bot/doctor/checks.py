@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.terminal.surface import LOCAL
+from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
 from hitl.call import Mode, State
 from hitl.errors import NotApprover, SaysoError, Unavailable
@@ -39,7 +40,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     """Return all checks, in the order in which a call depends on them. `source` is the settings file."""
     return [
         _source(source),
-        *_people(settings),
+        *_people(settings, source),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
         *_clock(settings.folder("state") / "sayso.db"),
@@ -102,11 +103,22 @@ def _source(path: Path | None) -> Check:
     return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
 
 
+def _service_uid(settings: Settings) -> int:
+    """Return the user id that the service runs with: the owner of its state folder, or else this user's.
+
+    Root may run `doctor` for a service that runs as another user.
+    """
+    try:
+        return settings.folder("state").stat().st_uid
+    except OSError:
+        return os.getuid()
+
+
 def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
     """Check that listed users of this machine can open the socket through all folders above it."""
     listed = {*people.approvers, *people.requesters, *people.operators}
     identities = {identity for name in listed for identity in people.identities(name)}
-    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{os.getuid()}")
+    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{_service_uid(settings)}")
     folder = settings.folder("runtime")
     closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
     if others and closed:
@@ -116,21 +128,23 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
         )
 
 
-def _people(settings: Settings) -> Iterator[Check]:
+def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     from bot.errors import SettingsError
 
     try:
-        people = settings.directory()
+        listed = settings.directory()
     except SettingsError as error:
         yield Check("people", Health.RED, str(error))
         return
+    people = listed.in_force()
     yield _listed("requesters", people.requesters, "nobody may ask")
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield from _revoked(settings, listed, source)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
     yield from _origins(people, LOCAL)
     yield from _reach(settings, people)
-    yield from _separation(people)
+    yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
         yield Check("self_approval_socket", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
@@ -144,6 +158,22 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
     if principals:
         return Check(name, Health.GREEN, ", ".join(principals))
     return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
+
+
+def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iterator[Check]:
+    """Yield a check that names the revoked people: yellow while a list still names one of them."""
+    if not people.revoked:
+        return
+    files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
+    kept = " and ".join(str(file) for file in files if os.access(file, os.F_OK))
+    lists = (people.approvers, people.requesters, people.operators)
+    places = ((place.approvers or (), place.requesters or ()) for place in people.conversations.values())
+    named = {name for names in (*lists, *(one for two in places for one in two)) for name in names}
+    if listed := sorted(name for name in named if people.is_revoked(name)):
+        text = f"{', '.join(listed)}: listed, but revoked, so without rights. Take the name off the lists, or give the"
+        yield Check("revoked", Health.YELLOW, f"{text} rights back: remove its line from {kept}, then sayso reload")
+    else:
+        yield Check("revoked", Health.GREEN, f"{', '.join(sorted(people.revoked))}; kept in {kept}")
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -212,8 +242,8 @@ def _known(settings: Settings, people: Directory, identity: str) -> bool:
     return False
 
 
-def _separation(people: Directory) -> Iterator[Check]:
-    own = f"local:{os.getuid()}"
+def _separation(people: Directory, uid: int) -> Iterator[Check]:
+    own = f"local:{uid}"
     askers = {name for name in people.requesters if own in {name, *people.principals.get(name, ())}}
     if askers:
         text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
@@ -239,7 +269,7 @@ def _folder(path: Path) -> Check:
 
 
 def _keys(settings: Settings) -> Check:
-    from adapters.database.keys import load
+    from adapters.database.keys import read
     from adapters.database.sqlite.folder import KEYS
 
     given = settings.given_keys()
@@ -247,7 +277,10 @@ def _keys(settings: Settings) -> Check:
     if given is None and not path.exists():
         return Check("keys", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
     try:
-        count = len(load(path, given=given is not None))
+        count = len(read(path, given=given is not None))
+        if given is None and (owner := path.stat().st_uid) != _service_uid(settings):
+            text = f"{path} belongs to another user (uid {owner}) than its folder, so the service won't start"
+            return Check("keys", Health.RED, f"{text}. Run: chown {_service_uid(settings)} {path}")
     except Unavailable as error:
         return Check("keys", Health.RED, error.message)
     return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
@@ -386,7 +419,7 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
     elif sandbox.way == "none":
         text = f"{how}; its calls never count less than high. Install bubblewrap"
         yield Check("confinement", Health.YELLOW, text)
-    elif os.geteuid() == 0 and sandbox.user is None:
+    elif _service_uid(settings) == 0 and sandbox.user is None:
         text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
         yield Check("confinement", Health.YELLOW, text)
     else:
@@ -507,7 +540,9 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
 
     try:
         report = module(platform, "checks").report
-        found: list[Check] = asyncio.run(report(settings.section(platform), settings.directory(), settings.http.port))
+        found: list[Check] = asyncio.run(
+            report(settings.section(platform), settings.directory().in_force(), settings.http.port)
+        )
     except SettingsError as error:
         return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs Sayso on a Linux host with systemd, or takes it away again.
 #
-#   sudo deploy/linux/install.sh [--wheel FILE] [--approver PRINCIPAL] [--requester PRINCIPAL] [--prefix FOLDER]
+#   sudo deploy/linux/install.sh [--wheel FILE] [--approver PRINCIPAL]... [--requester PRINCIPAL]... [--prefix FOLDER]
 #   sudo deploy/linux/install.sh --uninstall [--purge] [--prefix FOLDER]
 #
+# PYTHON=/usr/bin/python3.11 in front of it names another Python; the user `sayso` must be able to run it.
 # It makes the user `sayso`, a virtual environment in /usr/local/lib/sayso, the folders /etc/sayso, /var/lib/sayso,
 # /var/lib/sayso-mark and /srv/sayso, the unit, and a first configuration. It changes no configuration that is there.
 # --uninstall removes programs, unit and user, and keeps configuration and record; --purge removes those too.
@@ -19,7 +20,7 @@ uninstall=false
 purge=false
 
 usage() {
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,13s/^# \{0,1\}//p' "$0"
     exit "$1"
 }
 
@@ -40,6 +41,7 @@ done
 lib=$prefix/usr/local/lib/sayso
 link=$prefix/usr/local/bin/sayso
 unit=$prefix/etc/systemd/system/sayso.service
+python=${PYTHON:-python3}
 etc=$prefix/etc/sayso
 kept="$etc $prefix/var/lib/sayso $prefix/var/lib/sayso-mark $prefix/srv/sayso"
 
@@ -74,8 +76,18 @@ if $uninstall; then
     exit 0
 fi
 
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    echo "install.sh: Sayso needs Python 3.11 or later; this host has $(python3 --version). Nothing was changed." >&2
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo "install.sh: Sayso needs Python 3.11 or later, and $python is $("$python" --version). Nothing was changed." >&2
+    exit 1
+}
+
+# A Python in the home folder of root (pyenv, uv) runs here and not as the user of the service. So another user tries it.
+other='import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.execv(os.path.realpath(sys.executable), ["python3", "-I", "-c", "import sqlite3, ssl"])'
+"$python" -c "$other" 2>/dev/null || {
+    found=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    echo "install.sh: other users can't run $found, so the service couldn't. Nothing was changed." >&2
+    echo "Name a Python of the system: sudo PYTHON=/usr/bin/python3 $0 ..." >&2
     exit 1
 }
 
@@ -88,10 +100,8 @@ mkdir -p "$prefix/usr/local/lib" "$prefix/usr/local/bin" "$prefix/etc/systemd/sy
 new=$lib.new
 rm -rf "$new"
 trap 'rm -rf "$new"' EXIT
-"$here/scripts/venv" "$new" "$here/deploy/docker/requirements.txt" --no-deps "${wheel:-$here}"
-if [ -z "$wheel" ]; then
-    cp -r "$here/docs" "$new/docs"
-fi
+PYTHON=$python "$here/scripts/venv" "$new" "$here/deploy/docker/requirements.txt" --no-deps "${wheel:-$here}"
+cp -r "$here/docs" "$new/docs"
 rm -rf "$lib"
 mv "$new" "$lib"
 trap - EXIT
@@ -104,7 +114,8 @@ done
 ln -sf "${lib#"$prefix"}/bin/sayso" "$link"
 
 install -d -m 0755 "$etc"
-install -d -m 0700 "$etc/credentials"
+# Only root changes what lies here. The service's group reads it, and so does `sayso doctor` as that user.
+install -d -m 0750 "$etc/credentials"
 if [ ! -e "$etc/sayso.toml" ]; then
     # shellcheck disable=SC2086 # Options without blanks.
     "$lib/bin/python" -I -c 'from bot.cli.main import main; main()' init --file "$etc/sayso.toml" --state /var/lib/sayso --workspace /srv/sayso \
@@ -116,12 +127,13 @@ fi
 install -m 0644 "$here/deploy/systemd/sayso.service" "$unit"
 
 if [ -z "$prefix" ]; then
+    chgrp sayso /etc/sayso/credentials
     install -d -o sayso -g sayso -m 0755 /srv/sayso
 fi
 if managed; then
     systemctl daemon-reload
     systemctl enable sayso.service
-    echo "Installed. Next: look through $etc/sayso.toml, then: systemctl start sayso && sudo -u sayso sayso doctor"
+    echo "Installed. Next: look through $etc/sayso.toml, then: systemctl start sayso && sudo sayso doctor"
 else
     echo "Installed below ${prefix:-/}. Nothing was started."
 fi

@@ -729,6 +729,7 @@ ENGLISH: Mapping[str, str] = {
     # the first configuration
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
     "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
+    "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
     # the command line
     "command.usage": "{what} (help: {command} --help)",
@@ -760,10 +761,10 @@ ENGLISH: Mapping[str, str] = {
     "test.unseen": "✗ The card of {short} did not reach {routes}. Run: sayso doctor",
     "test.nobody": "Nobody is listed as an approver, so there is nobody to test.",
     "revoke.done": "The rights of {name} have ended.",
-    "revoke.later": "{name} is revoked in the settings. The service couldn't be told ({why}), and takes that at its next start or reload.",
-    "revoke.no_file": "There is no settings file to keep the name beside. Write one with `sayso init`. Nothing was done.",
+    "revoke.later": "{name} is revoked from the next start or reload of the service on. The running service didn't apply it: {why}",
+    "revoke.elsewhere": "No service that uses {state} has applied it. Look whether the service runs with other settings, then run: sayso reload",
     "revoke.unknown": "{name} is on no list of these settings. Nothing was done.",
-    "revoke.not_written": "{file} can't be written ({why}). Nothing was done.",
+    "revoke.not_written": "{file} can't be written ({why}). Run this as the service's own user or as root. Nothing was done.",
     "revoke.approved": "In the last 7 days {name} approved {count} requests.",
     "history.line": "{at}  {short}  {risk} {headline}: {outcome}{retained}",
     "pending.request": "{short}  {risk} {headline}  ({left})",

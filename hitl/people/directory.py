@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
+from hitl.records import replace
 from hitl.surfaces import Place
 
 if TYPE_CHECKING:
@@ -223,6 +224,23 @@ class Directory:
         """Return whether any list names the principal or one of their identities, and their rights weren't revoked."""
         named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
         return named and not self.is_revoked(principal)
+
+    def in_force(self) -> Directory:
+        """Return this directory with the revoked people taken off all lists, for checks of who is left."""
+
+        def left(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in names if not self.is_revoked(name))
+
+        places = {
+            name: replace(
+                place,
+                approvers=None if place.approvers is None else left(place.approvers),
+                requesters=None if place.requesters is None else left(place.requesters),
+            )
+            for name, place in self.conversations.items()
+        }
+        lists = {name: left(getattr(self, name)) for name in ("approvers", "requesters", "operators")}
+        return replace(self, conversations=places, **lists)
 
     def places_on(self, platform: str) -> list[str]:
         """Return the places on a platform that get cards or have their own settings, in the order of their names."""

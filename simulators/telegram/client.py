@@ -186,7 +186,7 @@ async def furnish(server: TelegramServer, options: argparse.Namespace) -> list[s
     people = [await server.user(name, username=name.lower()) for name in options.people or PEOPLE]
     group = [await server.supergroup(options.group, members=people, bots=[bot])] if options.group else []
     return [
-        "In another terminal, before `sayso run`, `sayso doctor` or `make deploy-telegram`:",
+        "In another terminal, before `sayso run`, `sayso doctor` or `sayso deploy telegram`:",
         "",
         f"export SAYSO_TELEGRAM__TOKEN={bot.token}",
         f"export SAYSO_TELEGRAM__API={server.root_url}",

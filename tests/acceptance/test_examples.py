@@ -121,7 +121,9 @@ def test_a_ci_job_installs_the_client_in_this_version() -> None:
     version = tomllib.loads((ROOT / "clients" / "pyproject.toml").read_text())["project"]["version"]
     lines = [*(step["run"] for step in github_steps()), *gitlab_lines()]
 
-    assert [f"pip install sayso-client=={version}"] * 2 == [line for line in lines if line.startswith("pip ")]
+    assert [f"pip install ./ci/sayso_client-{version}-py3-none-any.whl"] * 2 == [
+        line for line in lines if line.startswith("pip ")
+    ]
 
 
 def test_only_the_step_that_keeps_the_token_has_it_in_its_environment() -> None:

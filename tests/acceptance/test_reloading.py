@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.revoking import keep_revoked, revoked_names
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from tests.acceptance.installation import ALONE, ME, OTHER, Installation, until
+from tests.acceptance.installation import ALONE, ME, OTHER, OTHER_UID, Installation, until
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -105,7 +109,83 @@ def test_a_name_on_no_list_is_not_revoked(running: Installation) -> None:
 
     assert 2 == refused.returncode
     assert says(refused.stderr, "revoke.unknown", name="nobody")
-    assert not running.config.with_name("sayso.toml.revoked").exists()
+    assert not (running.state / "revoked").exists()
+
+
+def test_a_revocation_is_kept_where_the_service_can_write(running: Installation) -> None:
+    """The name goes into the state folder, closed to others; the folder of the settings may be read-only or root's."""
+    running.run("revoke", ME)
+    kept = running.state / "revoked"
+
+    assert [ME] == kept.read_text().splitlines()
+    assert 0o600 == stat.S_IMODE(kept.stat().st_mode)
+    assert [] == [path.name for path in running.root.glob("sayso.toml.*")]
+
+
+def test_a_name_that_an_earlier_version_revoked_has_no_rights(install: Callable[..., Installation]) -> None:
+    """Earlier versions kept the names beside the settings. An upgrade gives nobody rights back."""
+    service = install(settings=ALONE.replace(f'requesters = ["{ME}"]', f'requesters = ["{ME}", "{OTHER}"]'))
+    service.config.with_name("sayso.toml.revoked").write_text(f"{OTHER}\n")
+    service.start()
+    rows = {row["name"]: row for row in json.loads(service.run("doctor", "--json").stdout)}
+
+    assert "yellow" == rows["revoked"]["state"]
+    assert rows["revoked"]["text"].startswith(f"{OTHER}: listed, but revoked")
+    assert str(service.config.with_name("sayso.toml.revoked")) in rows["revoked"]["text"]
+    assert OTHER not in rows["requesters"]["text"]
+
+
+def test_the_services_own_user_revokes_without_being_on_a_list(install: Callable[..., Installation]) -> None:
+    """The kernel lets this user signal the service, so the revocation is in force when the command ends."""
+    service = install(settings=f'requesters = ["{OTHER}"]\napprovers = ["ada"]\n[principals]\nada = ["telegram:42"]\n')
+    service.start()
+    done = service.run("revoke", "telegram:42")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert says(done.stdout, "revoke.done", name="ada")
+    (line,) = [json.loads(line.data) for line in service.chains()[""] if line.event == "reloaded"]
+    assert ["ada"] == line["revoked"]
+
+
+def test_a_service_on_another_state_folder_has_not_revoked(running: Installation) -> None:
+    """The command says so, instead of saying that the rights have ended."""
+    elsewhere = running.root / "elsewhere"
+    done = running.run("revoke", ME, SAYSO_STATE=str(elsewhere))
+
+    assert says(done.stdout, "revoke.later", name=ME, why=say("revoke.elsewhere", state=elsewhere))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+@pytest.mark.parametrize("linked", [False, True])
+def test_root_revokes_as_the_owner_of_the_state_folder(install: Callable[..., Installation], *, linked: bool) -> None:
+    """The service can change the file afterwards, and a link in its folder leads root to no other file."""
+    service = install()
+    state, target = service.state, service.root / "target"
+    os.chown(state, OTHER_UID, OTHER_UID)
+    target.write_text("")
+    if linked:
+        (state / "revoked").symlink_to(target)
+        with pytest.raises(OSError, match="symbolic links"):
+            keep_revoked(state, "ada")
+    else:
+        keep_revoked(state, "ada")
+        assert OTHER_UID == (state / "revoked").stat().st_uid
+        assert {"ada"} == revoked_names(state, None)
+
+    assert "" == target.read_text()
+    assert 0 == os.geteuid()
+
+
+def test_a_secret_whose_file_changed_is_named(install: Callable[..., Installation]) -> None:
+    """A reload doesn't apply it: the service reads secrets at its start."""
+    service = install(settings=f'{ALONE}\n[agent]\nkey_file = "key"\n')
+    (service.root / "key").write_text("sk-1\n")
+    service.start()
+    unchanged = service.run("reload")
+    (service.root / "key").write_text("sk-2\n")
+
+    assert "" == unchanged.stderr
+    assert says(service.run("reload").stderr, "reload.restart", names="agent.key_file")
 
 
 def test_only_an_operator_reloads(install: Callable[..., Installation]) -> None:

@@ -1,13 +1,11 @@
-"""Setting Telegram up from the command line: `init telegram`, `make deploy-telegram`, `doctor`, as processes."""
+"""Setting Telegram up from the command line: `init telegram`, `sayso deploy telegram`, `doctor`, as processes."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import aiohttp
 import pytest
@@ -15,10 +13,7 @@ import pytest
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from simulators.telegram import Bot, TelegramServer
 from tests.acceptance.installation import ALONE, Installation
-from tests.patience import PATIENCE_S
 
-ROOT = Path(__file__).parents[2]
-DEPLOY = ROOT / "deploy/telegram/deploy.py"
 SECRET = "a-secret_of-ours"
 HOOK = 'receive = "webhook"\nwebhook_url = "http://127.0.0.1:9"\nwebhook_secret_file = "secret"\n'
 
@@ -54,20 +49,8 @@ async def sayso(place: Installation, *words: str, **environment: str) -> Done:
 
 
 async def deploy(place: Installation, *words: str, **environment: str) -> Done:
-    """What `make deploy-telegram ARGS=...` runs, to its end."""
-
-    def run() -> Done:
-        return subprocess.run(
-            [sys.executable, DEPLOY, "--config", place.config, *words],
-            capture_output=True,
-            text=True,
-            env=place.surroundings(**environment),
-            cwd=place.root,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-
-    return await asyncio.to_thread(run)
+    """`sayso deploy telegram ...` to its end."""
+    return await sayso(place, "deploy", "telegram", *words, **environment)
 
 
 def refused(done: Done, status: int, named: str) -> bool:
@@ -77,7 +60,7 @@ def refused(done: Done, status: int, named: str) -> bool:
 
 
 class TestDeploy:
-    """`make deploy-telegram`."""
+    """`sayso deploy telegram`."""
 
     async def test_it_says_what_it_did_and_did_not(self, place: Installation, telegram: TelegramServer) -> None:
         """Both times 0 and a line for each thing; the second time nothing is changed."""

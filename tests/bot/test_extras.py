@@ -29,7 +29,7 @@ def run(
     file = folder / "sayso.toml"
     file.write_text(f'state = "{folder}/state"\nruntime = "{folder}/run"\nworkspace = "{folder}/w"\n{setting}')
     start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
-    argv = [sys.executable, "-c", start, command, "--config", str(file)]
+    argv = [sys.executable, "-c", start, *command.split(), "--config", str(file)]
     return subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=60, check=False)
 
 
@@ -50,6 +50,15 @@ def test_doctor_says_so_too(tmp_path: Path, platform: str, library: str) -> None
 
     assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stdout)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("platform", "library"), [("telegram", "telegram"), ("slack", "slack_sdk")])
+def test_deploy_says_so_too(tmp_path: Path, platform: str, library: str) -> None:
+    """In one line, and nothing is sent."""
+    done = run(tmp_path, library, f"deploy {platform}", setting=f"[{platform}]\n", environment=SECRETS[platform])
+
+    assert (2, "", 1) == (done.returncode, done.stdout, len(done.stderr.splitlines()))
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stderr)
 
 
 @pytest.mark.parametrize("platform", SECRETS)

@@ -74,4 +74,14 @@ def test_who_is_alone_is_told(tmp_path: Path, words: list[str], alone: bool) -> 
     done = CliRunner().invoke(app, ["init", "--file", str(tmp_path / "new.toml"), *words])
 
     assert 0 == done.exit_code
-    assert alone == ("your own yes doesn't count" in done.output)
+    assert alone == says(done.output, "init.one_person", name=ME)
+
+
+@pytest.mark.parametrize("who", [ME, "telegram:42"])
+def test_one_person_on_both_lists_is_told_that_nothing_can_be_approved(tmp_path: Path, who: str) -> None:
+    """One's own yes doesn't count, so such a configuration needs a second person."""
+    names = ["--requester", who, "--approver", who]
+    done = CliRunner().invoke(app, ["init", "--file", str(tmp_path / "new.toml"), *names])
+
+    assert 0 == done.exit_code
+    assert says(done.output, "init.one_person", name=who)

@@ -48,7 +48,7 @@ def test_it_appends_and_says_what_comes_next(config: Path) -> None:
     """What was there stays; the next steps are named in their order."""
     before = config.read_text()
     done = init(config, "--token-file", "token")
-    steps = ["into token", "make deploy-telegram", "sayso run", "/whoami"]
+    steps = ["into token", "sayso deploy telegram", "sayso run", "/whoami"]
 
     assert (0, "") == (done.exit_code, done.stderr)
     assert config.read_text().startswith(before)

@@ -5,6 +5,7 @@ The service's start doesn't import this module, because importing SQLModel takes
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,7 @@ from sqlmodel import Session, SQLModel, col, select
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow, OutboxRow
-from hitl.call import PostKind
+from hitl.call import Event, PostKind
 from hitl.errors import Unavailable
 from hitl.times import moment
 
@@ -74,6 +75,12 @@ class Survey:
         """Return the time and the data (JSON) of the latest lines of the record, the latest first."""
         found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
         return [(moment(at), data) for at, data in found]
+
+    def latest(self, event: Event) -> Mapping[str, Any]:
+        """Return the data of the latest line of the service's own record with this event, or {} without such a line."""
+        lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value)
+        found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()
+        return json.loads(found) if found else {}
 
     def must_be_current(self, database: Path) -> None:
         """Raise Unavailable if this code can't read the schema of the database."""

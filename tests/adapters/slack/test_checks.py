@@ -1,4 +1,4 @@
-"""What `doctor` and `make deploy-slack` ask Slack, on a Slack server of ours; the manifest, and `sayso init slack`."""
+"""What `doctor` and `sayso deploy slack` ask Slack, on a Slack server of ours; the manifest, and `sayso init slack`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from adapters.slack.checks import report
 from adapters.slack.settings import SlackSettings
 from adapters.slack.setup import SCOPES
+from bot.cli.deploying import slack_manifest
 from bot.cli.main import app as commands
 from bot.errors import SettingsError
 from bot.settings import ConversationSettings, HttpSettings, Settings, load
-from deploy.slack.deploy import main, manifest
 from hitl.platforms import Check, Health
 from simulators.slack import App, SlackServer, User
 
@@ -161,7 +161,7 @@ async def test_addresses_that_are_off_are_nobody(world: World) -> None:
 
 def test_the_manifest_asks_for_just_what_is_needed() -> None:
     """The same scopes as doctor looks for; Socket Mode, and no address."""
-    made = yaml.safe_load(manifest(SlackSettings()))
+    made = yaml.safe_load(slack_manifest(SlackSettings()))
 
     assert SCOPES == set(made["oauth_config"]["scopes"]["bot"])
     assert made["settings"]["socket_mode_enabled"]
@@ -170,7 +170,7 @@ def test_the_manifest_asks_for_just_what_is_needed() -> None:
 
 def test_the_manifest_for_requests_names_the_address() -> None:
     """Wherever Slack sends something; and the scope for addresses, if they are on."""
-    made = yaml.safe_load(manifest(SlackSettings(receive="http", emails=True), "https://sayso.example/"))
+    made = yaml.safe_load(slack_manifest(SlackSettings(receive="http", emails=True), "https://sayso.example/"))
     url = "https://sayso.example/slack/events"
     part = made["settings"]
     urls = [part["event_subscriptions"]["request_url"], part["interactivity"]["request_url"]]
@@ -184,25 +184,27 @@ def test_the_manifest_for_requests_names_the_address() -> None:
 def test_an_address_must_be_https(url: str) -> None:
     """Slack takes no other."""
     with pytest.raises(SettingsError, match="https"):
-        manifest(SlackSettings(receive="http"), url)
+        slack_manifest(SlackSettings(receive="http"), url)
 
 
-def test_deploy_prints_the_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Before anything is set up."""
+def test_deploy_prints_the_manifest(tmp_path: Path) -> None:
+    """As YAML on stdout; no app has to exist yet."""
     file = tmp_path / "sayso.toml"
     file.write_text("")
+    done = CliRunner().invoke(commands, ["deploy", "slack", "--config", str(file), "--manifest"])
 
-    assert 0 == main(["--config", str(file), "--manifest"])
-    assert "socket_mode_enabled: true" in capsys.readouterr().out
+    assert 0 == done.exit_code
+    assert yaml.safe_load(done.stdout)["settings"]["socket_mode_enabled"]
 
 
-def test_deploy_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deploy_says_what_is_missing(tmp_path: Path) -> None:
     """In one line."""
     file = tmp_path / "sayso.toml"
     file.write_text("")
+    done = CliRunner().invoke(commands, ["deploy", "slack", "--config", str(file)])
 
-    assert 2 == main(["--config", str(file)])
-    assert "There is no [slack]" in capsys.readouterr().err
+    assert 2 == done.exit_code
+    assert "There is no [slack]" in done.stderr
 
 
 @pytest.mark.parametrize(("ways", "second"), [([], "app_token"), (["--receive", "http"], "signing_secret")])
@@ -217,7 +219,7 @@ def test_init_appends_what_slack_needs(tmp_path: Path, ways: list[str], second: 
     assert (0, 2) == (done.exit_code, again.exit_code)
     assert made is not None
     assert tomllib.loads(file.read_text())["slack"].keys() == {"bot_token_file", f"{second}_file", "receive"}
-    assert all(step in done.stdout for step in ("slack-manifest.yaml", "make deploy-slack", "/sayso whoami"))
+    assert all(step in done.stdout for step in ("sayso deploy slack --manifest", "sayso deploy slack", "/sayso whoami"))
 
 
 def test_init_refuses_another_platforms_way(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ async def world() -> AsyncIterator[World]:
 
 
 class TestSetUp:
-    """`make deploy-telegram`."""
+    """`sayso deploy telegram`."""
 
     async def test_commands_and_descriptions_are_set_in_every_language(self, world: World) -> None:
         """What people read beside the bot is ours, for each language and for all others."""
@@ -169,7 +169,7 @@ class TestSetUp:
 
 
 class TestRemove:
-    """`make deploy-telegram ARGS=--remove`."""
+    """`sayso deploy telegram --remove`."""
 
     async def test_everything_is_taken_back(self, world: World) -> None:
         """Nothing of ours is left in any language, and no webhook."""
@@ -279,7 +279,7 @@ class TestReceiving:
         await world.set_up()
 
         assert Health.RED is before.state
-        assert "make deploy-telegram" in before.text
+        assert "sayso deploy telegram" in before.text
         assert Health.GREEN is (await world.row(self.name)).state
 
     async def test_a_webhook_that_is_as_configured(self, world: World) -> None:

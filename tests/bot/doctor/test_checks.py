@@ -399,3 +399,54 @@ def test_a_dry_run_works_beside_the_state_folder_that_init_names(tmp_path: Path)
     usual.mkdir(parents=True)
 
     assert [Health.GREEN] == [check.state for check in _dry_run(usual)]
+
+
+@pytest.mark.parametrize("named", [OTHER, "telegram:42"])
+def test_who_is_listed_but_revoked_is_told(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, named: str
+) -> None:
+    """The person counts on no list any more, and the line says where the name is kept."""
+    kept = tmp_path / "state" / "revoked"
+    kept.write_text(f"{named}\n")
+    people = f'requesters = ["{OTHER}", "local:7"]\napprovers = ["ada", "{ME}"]\n[principals]\nada = ["telegram:42"]\n'
+    found = checked(people)
+    role, left = ("requesters", "local:7") if named == OTHER else ("approvers", ME)
+
+    assert Health.YELLOW is found["revoked"].state
+    assert found["revoked"].text.startswith(f"{OTHER if named == OTHER else 'ada'}: listed, but revoked")
+    assert str(kept) in found["revoked"].text
+    assert left == found[role].text
+
+
+def test_who_is_revoked_and_on_no_list_is_green(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Nothing is left to do; without revoked people there is no line."""
+    none = checked()
+    (tmp_path / "state" / "revoked").write_text("telegram:5\n")
+    found = checked()["revoked"]
+
+    assert "revoked" not in none
+    assert (Health.GREEN, True) == (found.state, found.text.startswith("telegram:5"))
+
+
+def test_an_approver_who_is_revoked_leaves_nobody_to_approve(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """A list of revoked people is as an empty list."""
+    (tmp_path / "state" / "revoked").write_text(f"{ME}\n")
+
+    assert Health.RED is checked()["approvers"].state
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+def test_root_may_check_the_service_of_another_user(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """The keys are the service's own if they belong to the owner of the state folder, whoever runs doctor."""
+    keys = tmp_path / "state" / "keys.json"
+    checked()
+    keys.write_text('{"keys": [{"id": "a", "key": "AAAA"}]}')
+    keys.chmod(0o600)
+    os.chown(keys, 1234, 1234)
+    foreign = checked()["keys"]
+    os.chown(tmp_path / "state", 1234, 1234)
+    own = checked()["keys"]
+
+    assert [Health.RED, Health.GREEN] == [foreign.state, own.state]

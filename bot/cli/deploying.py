@@ -1,0 +1,123 @@
+"""`deploy telegram` and `deploy slack`: make a chat platform know this bot, and check that it does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.common import SIGNS, Config, fail, settings
+from sayso_client.terminal import painted
+
+if TYPE_CHECKING:
+    from adapters.slack.settings import SlackSettings
+    from bot.settings import Settings
+    from hitl.platforms import Check
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group `deploy`."""
+    deploy = typer.Typer(help="Tell a chat platform about this bot.", no_args_is_help=True)
+    deploy.command("telegram")(telegram)
+    deploy.command("slack")(slack)
+    app.add_typer(deploy, name="deploy")
+
+
+def telegram(
+    config: Config = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take back webhook, commands and descriptions.")] = False,
+) -> None:
+    """Tell Telegram how this bot works.
+
+    It checks the token, sets the webhook or polling, and the commands and descriptions in four languages. Run it again
+    after each change of these settings. Settings that are right already stay.
+
+    Example: sayso deploy telegram
+    """
+    from bot.errors import SettingsError
+
+    found = settings(config)
+    try:
+        lines = asyncio.run(_told(found, removing=remove))
+    except SettingsError as error:
+        fail(str(error), 2)
+    except ModuleNotFoundError as error:
+        fail(f"{error.name} isn't installed: install sayso[telegram].", 2)
+    typer.echo("\n".join(lines))
+
+
+async def _told(found: Settings, *, removing: bool) -> list[str]:
+    """Return a line for each thing that was done. Raises SettingsError; exits 1 if Telegram refuses or is away."""
+    from telegram.error import TelegramError
+
+    from adapters.telegram.platform import make_bot
+    from adapters.telegram.setup import reason, remove, set_up
+    from bot.errors import SettingsError
+
+    section = found.section("telegram")
+    if section is None:
+        raise SettingsError("There is no [telegram] in the settings. Add it: sayso init telegram")
+    try:
+        async with make_bot(section) as bot:
+            return await (remove(bot) if removing else set_up(bot, section))
+    except TelegramError as error:
+        fail(f"{reason(error)}. What was done before stays; run it again.", 1)
+
+
+def slack(
+    config: Config = None,
+    manifest: Annotated[
+        bool, typer.Option("--manifest", help="Print the manifest of the app for these settings.")
+    ] = False,
+    url: Annotated[str, typer.Option("--url", help="This service's https address, for requests by HTTP.")] = "",
+) -> None:
+    """Check that Slack knows this app as the service needs it, or print the app's manifest.
+
+    It checks tokens, scopes, channels and approvers. A bot can't change its app's settings: make the app from the
+    manifest, and run this after each change.
+
+    Example: sayso deploy slack --manifest
+    """
+    from bot.errors import SettingsError
+
+    found = settings(config)
+    try:
+        if manifest:
+            typer.echo(slack_manifest(found.slack, url), nl=False)
+            return
+        checks = _checked(found)
+    except SettingsError as error:
+        fail(str(error), 2)
+    except ModuleNotFoundError as error:
+        fail(f"{error.name} isn't installed: install sayso[slack].", 2)
+    for check in checks:
+        state = check.state.value
+        typer.echo(f"{painted(SIGNS[state], state)} {check.name}: {check.text}")
+    if any(check.state.value == "red" for check in checks):
+        raise typer.Exit(1)
+
+
+def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
+    """Return the manifest of the Slack app for these settings, as YAML. Raises SettingsError if it needs an address."""
+    from importlib import resources
+
+    import yaml
+
+    from adapters.slack import setup
+    from adapters.slack.settings import SlackSettings
+
+    text = resources.files("adapters.slack").joinpath("manifest.yaml").read_text("utf-8")
+    wanted = setup.manifest(yaml.safe_load(text), section or SlackSettings(), url)
+    return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
+
+
+def _checked(found: Settings) -> list[Check]:
+    """Return the checks of Slack. Raises SettingsError."""
+    from adapters.slack.checks import report
+    from bot.errors import SettingsError
+
+    section = found.section("slack")
+    if section is None:
+        raise SettingsError("There is no [slack] in the settings. Add it: sayso init slack")
+    return asyncio.run(report(section, found.directory().in_force(), found.http.port))

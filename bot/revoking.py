@@ -1,0 +1,95 @@
+"""The names whose rights `sayso revoke` has ended, one a line in a file of the state folder.
+
+The service can write the state folder wherever it runs; the folder of the settings is often read-only or root's. No
+tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still counts,
+so that nobody gets rights back by an upgrade.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NAME = "revoked"
+_LOCK = "sayso.lock"
+
+
+def revoked_file(state: Path) -> Path:
+    """Return the file with the revoked names in a state folder."""
+    return state / _NAME
+
+
+def older_file(source: Path) -> Path:
+    """Return the file beside the settings in which earlier versions kept the names. It is still read."""
+    return source.with_name(f"{source.name}.revoked")
+
+
+def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
+    """Return the revoked names of a state folder, and those beside the settings file `source`.
+
+    For a user who can't enter the state folder, such as an agent's, only the second file counts: such a user decides
+    nothing by this list. Raises OSError if a file exists and can't be read: it may end rights.
+    """
+    found = _names(older_file(source)) if source else frozenset()
+    if not os.access(state, os.X_OK, effective_ids=True):
+        return found
+    return found | _names(revoked_file(state))
+
+
+def keep_revoked(state: Path, name: str) -> None:
+    """Add a name to the file, in one write that reaches the disk. Raises OSError.
+
+    Root writes it as the owner of the state folder: the service must be able to read and change the file, and no link
+    in that folder may lead root to a file elsewhere.
+    """
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _as_owner(state):
+        file = revoked_file(state)
+        if name in _names(file):
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        with os.fdopen(os.open(file, flags, 0o600), "a", encoding="utf-8") as handle:
+            handle.write(f"{name}\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+
+
+def service_pid(state: Path) -> int | None:
+    """Return the process id of the service that uses the state folder, or None if no service does."""
+    with contextlib.suppress(OSError, ValueError, IndexError), (state / _LOCK).open() as lock:
+        pid = int(lock.read().split()[0])
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:  # held, so the process with this number is the service
+            return pid
+    return None
+
+
+def _names(file: Path) -> frozenset[str]:
+    try:
+        return frozenset(filter(None, map(str.strip, file.read_text("utf-8").splitlines())))
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+
+
+@contextlib.contextmanager
+def _as_owner(folder: Path) -> Iterator[None]:
+    """As root, act with the rights of the folder's owner. Any other user acts with their own."""
+    owner = folder.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        yield
+        return
+    group = os.getegid()
+    os.setegid(owner.st_gid)
+    os.seteuid(owner.st_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(group)

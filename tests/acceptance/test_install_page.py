@@ -1,0 +1,89 @@
+"""docs/how-to/install.md: its wheels, extras and folders are what is built, what there is, and what is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.page import Page
+
+ROOT = Path(__file__).parents[2]
+PAGE = Page("install.md")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CLIENT = tomllib.loads((ROOT / "clients/pyproject.toml").read_text())["project"]
+
+
+def built(target: str, folder: Path, project: Path = ROOT) -> Path:
+    """The wheel or the sdist of a project, built as pip builds it, without a network."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
+    subprocess.run(command, cwd=project, env={"PATH": os.environ["PATH"]}, check=True, capture_output=True, timeout=60)
+    (made,) = folder.iterdir()
+    return made
+
+
+def test_the_page_names_the_wheel_that_is_built(tmp_path: Path) -> None:
+    """In each of its commands, and in the page about upgrades."""
+    name = built("wheel", tmp_path).name
+    text = PAGE.text + (ROOT / "docs/how-to/upgrade.md").read_text()
+
+    assert {name} == set(re.findall(r"sayso-[\w.-]+\.whl", text))
+
+
+def test_the_installed_program_deploys_without_the_checkout(tmp_path: Path) -> None:
+    """The manifest of the Slack app is in the wheel."""
+    with zipfile.ZipFile(built("wheel", tmp_path / "dist")) as wheel:
+        wheel.extractall(tmp_path / "site")  # noqa: S202 - our own
+    (tmp_path / "sayso.toml").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-c", "from bot.cli.main import main; main()", "deploy", "slack", "--manifest"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "site"), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "socket_mode_enabled: true" in done.stdout
+
+
+def test_an_sdist_has_all_that_the_pages_name(tmp_path: Path) -> None:
+    """The pages themselves, the files for hosts, and what the installer runs."""
+    with tarfile.open(built("sdist", tmp_path)) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+
+    assert {"docs/index.md", "deploy/README.md", "deploy/linux/install.sh", "scripts/venv"} <= names
+
+
+def test_every_extra_is_on_the_page() -> None:
+    """With what needs it; the extra of developers is theirs."""
+    table = PAGE.text.partition("| extra |")[2].partition("\n\n")[0]
+
+    assert set(PROJECT["optional-dependencies"]) - {"dev"} == set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert all(f"`{extra}`" in PAGE.text for extra in CLIENT["optional-dependencies"])
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: str(page.name))
+def test_no_page_installs_from_an_index(page: Path) -> None:
+    """Nothing is published, so `pip install sayso` would fetch nothing or somebody else's program."""
+    if page.name == "messages.md":
+        return
+    commands = re.findall(r"pip install (?:--\S+ )*['\"]?(sayso\S*)", page.read_text())
+
+    assert [] == commands
+
+
+def test_the_folders_that_stay_are_the_defaults() -> None:
+    """Of the settings, as `init` writes them."""
+    from bot.settings import Settings  # noqa: PLC0415 - the other tests of this page need no settings
+
+    fields = Settings.model_fields
+    assert all(f"`{fields[name].default}`" in PAGE.text for name in ("state", "workspace"))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import pytest
 
+# Its errors are those of the tree that the store raises.
+import adapters.database.sqlite.folder  # noqa: F401
 from hitl.call import Risk, Status
 from hitl.cards import wording
 from hitl.cards.wording import SIGNS, say
@@ -196,6 +198,35 @@ def test_a_missing_fact_or_key_is_an_error() -> None:
 def test_facts_are_put_in_as_they_are() -> None:
     """Braces in what somebody wrote are no places to fill."""
     assert "yes {0} {short} because" in say("answer.reason_needed", short="{0} {short}")
+
+
+#: Sentences whose number is never one: limits of the program, and a text that is there several times.
+LIMITS = frozenset(
+    {
+        "answer.question.how",
+        "edit.several",
+        "path.matches.many",
+        "question.misfit",
+        "question.options",
+        "suggest.none",
+    }
+)
+
+
+def test_a_number_before_a_plural_has_words_for_one_too() -> None:
+    """No person reads "1 requests": the template says both (`{count:request|requests}`)."""
+    bare = re.compile(r"\{(\w+)(?::,)?\} (?:more |open |pending )?[a-z]{3,}s\b")
+    numbers = {"count", "size", "most", "lines", "calls", "requests", "open", "erased", "archived", "seconds", "wait"}
+    numbers |= {"minutes", "people", "judged", "shifted", "approved", "longest", "least", "times"}
+    wrong = [key for key, text in wording.ENGLISH.items() if {found[1] for found in bare.finditer(text)} & numbers]
+
+    assert set(wrong) <= LIMITS
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 bytes"), (1, "1 byte"), (2, "2 bytes"), (1234, "1,234 bytes")])
+def test_a_number_is_said_with_the_words_that_it_takes(count: int, told: str) -> None:
+    """In the singular for one, else in the plural, with a mark between thousands."""
+    assert told == say("count.bytes", count=count)
 
 
 def test_every_risk_has_a_sign() -> None:

@@ -206,7 +206,7 @@ def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: San
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise Unavailable(f"The workspace {workspace} can't be used: {why}. Name another one.") from error
-    registry = Registry(TOOLS, allow)
+    registry = Registry(TOOLS, allow, folder=folder.root)
     register_workspace(registry, folder)
     register_shell(registry, Shell(folder.root, sandbox))
     if unknown := ", ".join(registry.unknown()):

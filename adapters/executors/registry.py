@@ -31,6 +31,7 @@ from hitl.ports import Offer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from hitl.call import Ask, Call, Lease
 
@@ -113,13 +114,17 @@ class Tool:
 class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
-    `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool.
+    `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
+    folder in which the tools work, if they work in one.
     """
 
-    def __init__(self, group: str, allowed: Collection[str] | None, *, name: str = "registry") -> None:
+    def __init__(
+        self, group: str, allowed: Collection[str] | None, *, name: str = "registry", folder: Path | None = None
+    ) -> None:
         self.group = group
         self.name = name
         self._allowed = allowed
+        self._folder = None if folder is None else str(folder)
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
 
@@ -204,10 +209,16 @@ class Registry:
         return await _in_thread(tool.look, args)
 
     async def still_holds(self, call: Call) -> str | None:
-        """Return a sentence about the first precondition that no longer holds, or None."""
+        """Return a sentence about the first precondition that no longer holds, or None.
+
+        A call that was shown for another folder holds no more: a database can be moved to a service that works in
+        another one.
+        """
         tool = self._find(call.tools, call.tool)
         if tool is None:
             return say("tool.unlisted.now", tool=one_line(call.tool))
+        if call.cwd is not None and self._folder is not None and call.cwd != self._folder:
+            return say("tool.moved", was=one_line(call.cwd), now=self._folder)
         if tool.changed is not None:
             args = tool.arguments.parse(call.arguments)
             return await _in_thread(tool.changed, args, dict(call.preconditions))

@@ -38,7 +38,7 @@ from hitl.proof.seals import bound
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from telegram import Bot
 
@@ -128,14 +128,15 @@ class TelegramChat:
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card of a call. Return the message's id, which is unique among all chats."""
-        await self._meet(route, (call.requester, *call.approvers[:_NAMED]))
+        await self._meet(route, call)
         return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
 
-    async def _meet(self, route: str, people: Iterable[str]) -> None:
-        """Ask Telegram for the names of people whose names aren't known, once for each.
+    async def _meet(self, route: str, call: Call) -> None:
+        """Ask Telegram for the names of the people on a card whose names aren't known, once for each.
 
-        Without a name, a card shows the id.
+        Without a name, a card shows the id. Names aren't stored, so after a restart an edit needs them again.
         """
+        people = (call.requester, call.decided_by or "", *call.approvers[:_NAMED])
         chat_id, _ = parse_place(self._moves.get(route, route))
         for account in {self.names.account(each, PLATFORM) for each in people if not self.names.is_known(each)}:
             if not account.isdecimal() or account in self._asked_about:
@@ -151,6 +152,7 @@ class TelegramChat:
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """
+        await self._meet(route, call)
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, painted, print_json
+from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
 from hitl.cards.wording import say
+from sayso_client.terminal import painted
 
 
 class Choice(StrEnum):

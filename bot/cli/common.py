@@ -7,13 +7,14 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from hitl.cards.wording import say
 from hitl.times import span
 from sayso_client.errors import ClientError
+from sayso_client.terminal import tell
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ Target = Annotated[
 ]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-#: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
-INTERRUPTED = 130
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
@@ -139,17 +138,6 @@ def fail(message: str, status: int) -> NoReturn:
     """Write an error to stderr and exit."""
     tell(message, "red")
     raise typer.Exit(status)
-
-
-def tell(message: str, colour: str = "") -> None:
-    """Write a message to stderr, in the form of all errors and notices of commands."""
-    typer.echo(f"{painted('sayso:', colour, sys.stderr)} {message}", err=True)
-
-
-def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """Return the text in a colour if the stream (default: stdout) is a terminal and NO_COLOR is unset or empty."""
-    shown = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return typer.style(text, fg=colour) if shown and colour else text
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bot.cli.approving import RISK_COLOURS
-from bot.cli.common import Config, SocketFile, connect, painted, tell
+from bot.cli.common import Config, SocketFile, connect
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
+from sayso_client.terminal import painted, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -47,7 +47,8 @@ def restore(
     """Put a backup in place of the database; stop the service first.
 
     The old database is kept beside it. Requests that have run since the backup may be open in the backup. If the mark
-    shows that the record has gone on since, the next start ends all open requests, and approvals of them don't count.
+    shows that the record has gone on since, or if there is no mark, the next start ends all open requests, and
+    approvals of them don't count.
 
     Example: sayso restore /var/backups/sayso-monday.db
     """
@@ -57,9 +58,14 @@ def restore(
     done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC))
     if json:
         told = {"lines": done.examined.lines, "calls": done.examined.calls, "open": done.open_calls}
-        print_json({**told, "behind": done.behind, "kept": str(done.kept) if done.kept else None})
+        print_json(
+            {**told, "behind": done.behind, "marked": done.marked, "kept": str(done.kept) if done.kept else None}
+        )
         return
     typer.echo(say("backup.restored", file=file, lines=done.examined.lines, calls=done.examined.calls))
     if done.kept:
         typer.echo(say("backup.kept", kept=done.kept))
-    typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))
+    if done.behind and not done.marked:
+        typer.echo(say("backup.unmarked", mark=kept.mark.path, open=done.open_calls))
+    else:
+        typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))

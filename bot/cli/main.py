@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -28,10 +27,10 @@ from bot.cli import (
     testing,
     tokens,
 )
-from bot.cli.common import INTERRUPTED, tell
 from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
+from sayso_client.terminal import carry_any_text, interrupted, tell
 
 app = typer.Typer(
     help="An agent does nothing that can't be undone without a person's say-so.",
@@ -69,7 +68,7 @@ def main() -> None:
     # collector examines the calls in flight several times for each call, and the modules a hundred times while a
     # command is imported.
     gc.set_threshold(10_000, 10, 10)
-    _carry_any_text()
+    carry_any_text()
     try:
         sys.exit(app(standalone_mode=False))
     except (ClientError, SaysoError) as error:
@@ -82,8 +81,7 @@ def main() -> None:
         tell(_explained(error), "red")
         sys.exit(error.exit_code)
     except typer.Abort:
-        tell(say("command.interrupted"))
-        sys.exit(INTERRUPTED)
+        sys.exit(interrupted())
     except BrokenPipeError:
         sys.exit(1)
 
@@ -92,13 +90,3 @@ def _explained(error: ClickException) -> str:
     """Return one line about a mistake in a command, which names the command's help."""
     command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"
     return say("command.usage", what=" ".join(error.format_message().split()), command=command)
-
-
-def _carry_any_text() -> None:
-    """Make the standard streams accept any text.
-
-    Input characters that the encoding can't read are replaced. Output characters that it can't write are escaped.
-    """
-    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=errors)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.auditing import request_in_a_row
-from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files, print_json, settings, tell
+from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files, print_json, settings
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
+from sayso_client.terminal import tell
 
 if TYPE_CHECKING:
     from pathlib import Path

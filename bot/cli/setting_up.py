@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, painted, print_json, settings
+from bot.cli.common import AsJson, Config, fail, print_json, settings
 from hitl.cards.wording import say
+from sayso_client.terminal import painted
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.

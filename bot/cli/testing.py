@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import INTERRUPTED, AsJson, Config, SocketFile, connect, painted, print_json, tell
+from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
+from sayso_client.terminal import interrupted, painted, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,7 @@ def try_out(
         except KeyboardInterrupt:
             for one in tests:
                 one.withdraw()
-            tell(say("command.interrupted"))
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(interrupted()) from None
     if json:
         print_json({"tests": [one.told() for one in tests]})
     raise typer.Exit(0 if all(one.passed for one in tests) else FAILED)

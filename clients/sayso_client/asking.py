@@ -94,6 +94,8 @@ class Asking:
     def run(self, command: Sequence[str]) -> Ended | None:
         """Run the command of the approved call, report how it ended, and return that.
 
+        If the service can't be reached any more, the result is returned with `reported` off: the command has run.
+
         If one of its scripts has changed since the request, the command isn't run, and that is reported as its end.
 
         Returns None if another process has the call, if the call has ended, or if the report comes too late; `call`
@@ -115,7 +117,13 @@ class Asking:
         else:
             ended = run(command, folder, self.call["ref"])
         report = {"result": "failed" if ended.status else "succeeded", "exit_status": ended.status, "error": ended.why}
-        return ended if self._take("finish", secret=secret, **report) else None
+        try:
+            return ended if self._take("finish", secret=secret, **report) else None
+        except ClientError as error:
+            if error.code != "UNAVAILABLE":
+                raise
+            ended.reported = False
+            return ended
 
     def _take(self, op: str, **fields: Any) -> dict[str, Any] | None:
         """Claim, finish or release the call.

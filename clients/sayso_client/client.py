@@ -9,7 +9,7 @@ import socket
 import stat
 
 from sayso_client.errors import ClientError, answered
-from sayso_client.wire import BrokenError, answer, read_body, read_chunks, read_head, request
+from sayso_client.wire import REFUSED, BrokenError, answer, read_body, read_chunks, read_head, request
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
     from typing import Any, BinaryIO, Self
+
+#: The lowest HTTP status that says that a server failed.
+_FAILED = 500
 
 
 class Client:
@@ -30,7 +33,8 @@ class Client:
     approve a script's call. With `shown`, answers are only shown and nothing depends on them, so the folder isn't
     checked.
 
-    `opened` makes the connection, if it isn't the one to the Unix socket; `host` and `token` then go into its requests.
+    `opened` makes the connection, if it isn't the one to the Unix socket. `host`, `token` and `under` then go into its
+    requests; `under` is the path at which a proxy serves the API.
 
     `broken` says that the connection broke, so that the service may have recorded the request.
     """
@@ -43,11 +47,13 @@ class Client:
         opened: Callable[[], socket.socket] | None = None,
         host: str = "sayso",
         token: str = "",
+        under: str = "",
     ) -> None:
         self.broken = False
         self._path = path
         self._opened = opened or self._local
-        self._head = {"host": host, "token": token}
+        self._away = "reach.away" if opened else "reach.none"
+        self._head = {"host": host, "token": token, "under": under}
         if not shown:
             _refuse_foreign(os.path.dirname(path))
         self._chat = ""
@@ -80,16 +86,18 @@ class Client:
         try:
             head = read_head(self._lines)
             body = read_body(self._lines, head)
-            document: dict[str, Any] = json.loads(body)
         except (OSError, BrokenError, ValueError) as error:
             raise self._broke_off() from error
         if head.last:
             # The service ends a connection when it stops, and after some refusals. The next request opens a new one.
             self.close()
             self._ended = True
-        if head.status >= _REFUSED:
-            raise answered(document)
-        return answer(op, document)
+        try:
+            return answer(op, head.status, json.loads(body))
+        except (BrokenError, ValueError, RecursionError) as error:
+            # A proxy answers so if it gets no answer of the service, which may have recorded the request before that.
+            self.broken = head.status >= _FAILED
+            raise _unavailable("reach.odd", status=head.status) from error
 
     # -- a conversation with the service's agent ------------------------------------------------------------------
 
@@ -98,7 +106,7 @@ class Client:
         self._send(request("chat", {}, **self._head))
         try:
             head = read_head(self._lines)
-            if head.status >= _REFUSED:
+            if head.status >= REFUSED:
                 raise answered(json.loads(read_body(self._lines, head)))
             self._texts = read_chunks(self._lines)
         except (OSError, BrokenError, ValueError) as error:
@@ -140,7 +148,7 @@ class Client:
         try:
             self.socket = self._opened()
         except OSError as error:
-            raise _unavailable("reach.none", path=self._path, error=error.strerror or error) from error
+            raise _unavailable(self._away, path=self._path, error=error.strerror or error) from error
         self._lines: BinaryIO = self.socket.makefile("rb")
 
     def _local(self) -> socket.socket:
@@ -162,10 +170,6 @@ class Client:
     def _broke_off(self) -> ClientError:
         self.broken = True
         return _unavailable("reach.broken", path=self._path)
-
-
-#: The lowest HTTP status of a refusal.
-_REFUSED = 400
 
 
 def _unavailable(key: str, **facts: object) -> ClientError:

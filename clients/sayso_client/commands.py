@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NOT_STARTED = 127
 #: The status of a command whose scripts have changed since the request. `sayso ask` reports it as tampered.
 CHANGED = 13
-#: The signals that a person, a supervisor or a closed terminal sends to end a process.
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: The signals that a person, a supervisor or a closed terminal sends to end a process. Windows has no SIGHUP.
+_ENDS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__)
 
 
 class Ended:
@@ -32,6 +32,8 @@ class Ended:
         self.why = why
         #: Whether the command could be started.
         self.started = started
+        #: Whether the service knows this result.
+        self.reported = True
 
 
 def run(argv: Sequence[str], cwd: str, ref: str) -> Ended:

@@ -12,13 +12,12 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from sayso_client.errors import ClientError
+from sayso_client.remote import address
 from sayso_client.wording import say
 
 _KEYS = frozenset({"url", "socket", "token_file", "ca_file"})
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 #: The base URL of requests over a Unix socket. The host in it is only a name.
 _ON_SOCKET = "http://sayso"
 
@@ -38,29 +37,26 @@ def configuration(
     token: str | None = None,
     *,
     socket: str | os.PathLike[str] | None = None,
+    token_file: str | os.PathLike[str] | None = None,
     ca_file: str | os.PathLike[str] | None = None,
     file: str | os.PathLike[str] | None = None,
 ) -> Configuration:
-    """Return the address and the token. Missing values are read from `file`, by default `default_file()`.
+    """Return the address and the token. Without an address, they are read from `file`, by default `default_file()`.
 
     Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network unencrypted,
-    or if another user could have written the file.
+    or if another user could have written a file.
     """
     told = {} if url or socket else _read(Path(file) if file else default_file())
     url, socket = url or told.get("url"), socket or told.get("socket")
     ca_file = ca_file or told.get("ca_file")
-    if token is None and (named := told.get("token_file")):
+    if token is None and (named := token_file or told.get("token_file")):
         token = _secret(Path(named).expanduser())
     if socket:
         return Configuration(_ON_SOCKET, token, str(Path(socket).expanduser()))
     if not url:
         raise _wrong("configuration.none", file=file or default_file())
-    parts = urlsplit(url)
-    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise _wrong("configuration.url", url=parts.hostname or "?")
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise _wrong("configuration.clear", url=parts.hostname)
-    return Configuration(url.rstrip("/"), token, None, str(Path(ca_file).expanduser()) if ca_file else None)
+    address(url)
+    return Configuration(url.rstrip("/"), token, None, _readable(Path(ca_file).expanduser()) if ca_file else None)
 
 
 def default_file() -> Path:
@@ -81,6 +77,14 @@ def _read(file: Path) -> dict[str, str]:
     if unknown := sorted(set(told) - _KEYS):
         raise _wrong("configuration.unknown", file=file, key=unknown[0], keys=", ".join(sorted(_KEYS)))
     return {key: str(value) for key, value in told.items()}
+
+
+def _readable(file: Path) -> str:
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+    return str(file)
 
 
 def _secret(file: Path) -> str:

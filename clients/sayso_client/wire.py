@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+from sayso_client.errors import answered
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,13 +16,15 @@ if TYPE_CHECKING:
 
 #: The name of the socket's file in the runtime folder.
 SOCKET_NAME = "sayso.sock"
+#: The lowest HTTP status of a refusal.
+REFUSED = 400
 #: The longest line of an answer's head, and the longest answer, in bytes.
 _LONGEST_LINE = 64 * 1024
 _LONGEST_ANSWER = 64 * 1024 * 1024
 
 
 class BrokenError(Exception):
-    """The answer ended early, or isn't HTTP."""
+    """The answer ended early, isn't HTTP, or isn't the service's."""
 
 
 class Answer:
@@ -49,13 +53,16 @@ class Answer:
         return int(length)
 
 
-def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "") -> bytes:
-    """Return the HTTP request of an operation. `fields` are those of its path, query and body. None leaves one out."""
+def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "", under: str = "") -> bytes:
+    """Return the HTTP request of an operation. `fields` are those of its path, query and body. None leaves one out.
+
+    `under` is the path at which a proxy serves the API, without a slash at its end.
+    """
     verb, path, *shape = _OPERATIONS[op]
     named = {name: value for name, value in fields.items() if value is not None}
     for prepare in shape:
         prepare(named)
-    head = [f"{verb} {path.format_map(_Taken(named))} HTTP/1.1", f"Host: {host}", "Accept: application/json"]
+    head = [f"{verb} {under}{path.format_map(_Taken(named))} HTTP/1.1", f"Host: {host}", "Accept: application/json"]
     head += [f"Authorization: Bearer {token}"] if token else []
     if (key := named.pop("key", None)) is not None:
         head.append(f"Idempotency-Key: {_printable(key)}")
@@ -64,8 +71,16 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
-def answer(op: str, document: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer of the service in the form that the callers of the operation expect."""
+def answer(op: str, status: int, document: Any) -> dict[str, Any]:
+    """Return an answer of the service in the form that the callers of the operation expect.
+
+    Raises ClientError if the service refuses the request, and BrokenError if the answer isn't the service's.
+    """
+    needed = _REFUSAL if status >= REFUSED else _NEEDED.get(op, frozenset())
+    if not isinstance(document, dict) or not document.keys() >= needed:
+        raise BrokenError
+    if status >= REFUSED:
+        raise answered(document)
     if op in _CALLS:
         return {"call": document}
     if op == "pending":
@@ -194,5 +209,12 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "tokens": ("GET", "/v1/tokens"),
     "revoke_token": ("DELETE", "/v1/tokens/{name}"),
 }
-#: Operations whose answer contains a call.
+#: Operations whose answer is a call.
 _CALLS = frozenset({"ask", "wait", "finish", "release", "show", "withdraw"})
+#: The fields without which an answer isn't the service's: those of a refusal (RFC 9457), and those of an operation.
+_REFUSAL = frozenset({"code", "detail"})
+_NEEDED = {
+    **dict.fromkeys(_CALLS, frozenset({"ref", "status", "message"})),
+    "claim": frozenset({"call", "args"}),
+    "pending": frozenset({"calls"}),
+}

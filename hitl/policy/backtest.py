@@ -99,9 +99,9 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
     """Suggest rules for requests of low or medium risk that were approved at least `least` times.
 
     Only a request that `policy`, the policy that applies now, still asks about gets a rule. A suggested rule allows one
-    tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was once rejected,
-    withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if an argument
-    isn't a text, a whole number, true, false or null.
+    tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was once
+    rejected, withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if an
+    argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:

@@ -172,10 +172,12 @@ class Installation:
             client.attach()
             return [text for line in lines for text in client.say(line)]
 
-    def run(self, *words: str, given: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """A `sayso` command to its end."""
+    def run(
+        self, *words: str, given: str | bytes = "", program: str | Path = SAYSO, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """A command, by default of `sayso`, to its end."""
         done = subprocess.run(
-            [SAYSO, *words],
+            [program, *words],
             input=given.encode() if isinstance(given, str) else given,
             capture_output=True,
             env=self.surroundings(**environment),
@@ -185,10 +187,10 @@ class Installation:
         )
         return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def begin(self, *words: str, **environment: str) -> subprocess.Popen[str]:
-        """A `sayso` command that is still to end."""
+    def begin(self, *words: str, program: str | Path = SAYSO, **environment: str) -> subprocess.Popen[str]:
+        """A command, by default of `sayso`, that is still to end."""
         return subprocess.Popen(
-            [SAYSO, *words],
+            [program, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -103,6 +103,22 @@ def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
     assert 0 == service.run("audit", "verify").returncode
 
 
+def test_without_a_mark_nothing_of_a_backup_goes_on(service: Installation) -> None:
+    """On another machine nobody can tell what ran since: the pending request, which ran there, doesn't run again."""
+    done(service, "backup", str(service.root / "copy.db"))
+    (call,) = service.call("pending")["calls"]
+    service.call("decide", target=call["ref"], verb="approve")
+    service.call("claim", ref=call["ref"], secret_hash=HASH)
+    service.stop()
+    (service.root / "state.mark").unlink()
+    told = done(service, "restore", str(service.root / "copy.db"))
+    service.start()
+
+    assert (True, False, 1) == (told["behind"], told["marked"], told["open"])
+    assert [] == service.call("pending")["calls"]
+    assert 0 == service.run("audit", "verify").returncode
+
+
 def test_the_database_that_was_there_is_kept_whole(service: Installation) -> None:
     """In one file, with what only its log held."""
     done(service, "backup", str(service.root / "copy.db"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socketserver
 import subprocess
@@ -17,6 +18,7 @@ import sayso_client
 from adapters.http import models
 from sayso_client.asking import Asking
 from sayso_client.client import Client
+from sayso_client.command import Command
 from sayso_client.errors import ClientError
 from tests.clients.answering import answer_with, problem, read_request
 from tests.patience import PATIENCE_S
@@ -114,6 +116,24 @@ def test_an_approved_command_runs_and_its_end_is_reported(service: Service, aski
         if model is not None:
             model.model_validate(request["body"])
     assert finished == asking.call
+
+
+def test_a_command_keeps_its_status_if_the_service_is_gone(
+    service: Service,
+    asking: Asking,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The command has run, so `ask` exits as the command did, and says that the service doesn't know it."""
+    monkeypatch.setattr("sayso_client.asking._RECONNECT_S", 0.0)
+    service.answers = [{"call": CALL}, leased(tmp_path, ["touch", "ran"]), BREAKS]
+    outcome = tmp_path / "outcome.json"
+
+    assert 0 == Command(asking, quiet=True).ask(["touch", "ran"], outcome=str(outcome))
+    assert (tmp_path / "ran").exists()
+    assert says(capsys.readouterr().err, "command.unreported", short="ABC234", status=0)
+    assert 0 == json.loads(outcome.read_text())["exit_status"]
 
 
 def test_a_command_that_was_not_asked_for_is_never_run(service: Service, asking: Asking, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Any, Self
 
 from sayso_client.wire import answer, request
@@ -51,7 +52,7 @@ class Line:
             document: dict[str, Any] = json.loads(await self._reader.readexactly(int(length[1]) if length else 0))
         except (EOFError, ValueError) as error:
             raise ConnectionResetError(op) from error
-        return document if "detail" in document else answer(op, document)
+        return document if "detail" in document else answer(op, HTTPStatus.OK, document)
 
 
 async def persistently(world: World, op: str, token: str = "", **fields: Any) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import shutil
+import sqlite3
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator
@@ -104,8 +106,7 @@ def landed(request: pytest.FixtureRequest) -> Path:
 async def opened(landed: Path, after_s: float | None) -> AsyncIterator[Opened]:
     """Open a copy, so many seconds after the first yes of two, or today if None."""
     told = json.loads((landed / "calls.json").read_text())
-    root = Path(tempfile.mkdtemp(prefix="upgrades-"))
-    async with TelegramServer() as server:
+    async with at_its_place(landed) as root, TelegramServer() as server:
         place = await Place.first(server)
         place.restore(json.loads((landed / "telegram.json").read_text()))
         service = place.service(root)
@@ -120,6 +121,22 @@ async def opened(landed: Path, after_s: float | None) -> AsyncIterator[Opened]:
             assert "Traceback" not in service.log
         finally:
             await asyncio.to_thread(service.close)
+
+
+@contextlib.asynccontextmanager
+async def at_its_place(landed: Path) -> AsyncIterator[Path]:
+    """The folder in which the old service lived, for one test at a time: its cards name the workspace in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(landed, Path(folder, "state"))
+        with contextlib.closing(sqlite3.connect(Path(folder, "state", "sayso.db"))) as database:
+            (workspace,) = database.execute("select distinct cwd from calls where cwd is not null").fetchone()
+    root = Path(workspace).parent
+    with root.with_suffix(".lock").open("w") as lock:
+        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        root.mkdir(mode=0o700)
+        try:
+            yield root
+        finally:
             shutil.rmtree(root, ignore_errors=True)
 
 

@@ -35,8 +35,10 @@ class Restored:
     examined: Examined
     #: The number of calls in the copy that aren't over.
     open_calls: int
-    #: Whether the copy is older than the mark. The service then runs no call that is open in the copy.
+    #: Whether calls may have run since the copy was made. The next start then ends every call that is open in the copy.
     behind: bool
+    #: Whether there was a mark to tell that. Without one, `behind` is True if a call is open.
+    marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
 
@@ -74,6 +76,9 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
 def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -> Restored:
     """Replace the database with a copy. The old database is kept beside it, under a name with the present time.
 
+    If there is no mark, calls may have run since the copy was made. This function then writes a mark that is ahead of
+    the copy, and so the next start ends the open calls.
+
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read, if its examination
     finds a flaw, or if its MACs are of other keys.
     """
@@ -85,12 +90,22 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
         with surveyed(copy) as survey:
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
-        marked = mark.read()
-        behind = marked is None or marked[0] > newest
+        marked = mark.path.exists()
+        if open_calls and not marked:
+            _write_beyond(mark, newest)
+        told = mark.read()
         kept = _put(copy, state / "sayso.db", now)
     finally:
         folder.close()
-    return Restored(examined, open_calls, behind, kept)
+    return Restored(examined, open_calls, told is None or told[0] > newest, marked, kept)
+
+
+def _write_beyond(mark: Mark, newest: int) -> None:
+    """Write a mark for a line that the copy doesn't have."""
+    try:
+        mark.write(newest + 1, "no line of this copy")
+    except OSError as error:
+        raise Unavailable(f"{mark.path} can't be written: {error.strerror}. Nothing was changed.") from error
 
 
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:

@@ -115,7 +115,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return change
 
     async def keep_mark(self, path: Path) -> bool:
-        """Write a mark to this path from now on. Return whether the database is as new as the mark in the file.
+        """Write a mark to this path now and from now on. Return whether the database is as new as the mark in the file.
 
         If it is older, it was restored from an older copy. The caller must then let none of its open calls run.
         """
@@ -123,9 +123,9 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         last, lines = self._read(sql.POSITION)[0]
         marked, self._mark = mark.read(), mark
         current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
-        if current and lines:
-            # Write the mark again with the key that signs now. The key of the old MAC may be removed from the keyring
-            # later.
+        if current:
+            # The mark is written at every start, because the key of the old MAC may be removed from the keyring later.
+            # It is also written before the first call runs: a restore needs it to know that no call has run.
             self._moves_on()
         return current
 

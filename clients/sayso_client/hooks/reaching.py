@@ -8,6 +8,7 @@ import sys
 
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.remote import remote
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 #: macOS: the option of a Unix socket that names the peer (sys/un.h), and the struct that contains its uid.
 _SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED = 0, 1, struct.Struct("2I16s")
 _CREDENTIALS = struct.Struct("3i")
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_TIMEOUT_S = 45
 
 
 def connector(options: dict[str, str]) -> Callable[[], Client]:
     """Return a function that opens a connection. Raises KeyError or ValueError if the options name no service."""
     if "url" in options:
-        return _remote(options["url"], options["token_file"], options.get("ca_file"))
+        with open(options["token_file"], encoding="ascii") as file:
+            token = file.read().strip()
+        return remote(options["url"], token, options.get("ca_file"))
     path, uid = options["socket"], int(options["uid"])
 
     def connect() -> Client:
@@ -47,25 +48,3 @@ def _check_uid(connected: socket.socket, uid: int) -> None:
         found = _CREDENTIALS.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))[1]
     if found != uid:
         raise ClientError("UNAVAILABLE", say("hook.foreign", uid=uid))
-
-
-def _remote(url: str, token_file: str, ca_file: str | None) -> Callable[[], Client]:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-        raise ValueError("url")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    with open(token_file, encoding="ascii") as file:
-        token = file.read().strip()
-
-    def opened() -> socket.socket:
-        plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
-        if parts.scheme == "http":
-            return plain
-        import ssl
-
-        return ssl.create_default_context(cafile=ca_file).wrap_socket(plain, server_hostname=host)
-
-    return lambda: Client(url, shown=True, opened=opened, host=parts.netloc, token=token)

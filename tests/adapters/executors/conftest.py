@@ -103,8 +103,9 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def registry(root: Path) -> Registry:
     """All of the workspace's tools, all allowed."""
-    made = Registry("workspace", TOOLS)
-    register_workspace(made, Folder(root))
+    folder = Folder(root)
+    made = Registry("workspace", TOOLS, folder=folder.root)
+    register_workspace(made, folder)
     register_shell(made, Shell(root))
     return made
 

@@ -12,10 +12,11 @@ import pytest
 
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
+from adapters.executors.workspace import register_workspace
 from hitl.call import Ran, Result
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
+from tests.adapters.executors.conftest import TOOLS, Run, a_lease, an_ask, names
 from tests.sentences import raises, says
 
 FILE_TOOLS: dict[str, dict[str, str]] = {"read_file": {}, "write_file": {"text": "x"}, "delete_file": {}}
@@ -189,6 +190,20 @@ async def test_a_file_that_changed_is_not_written(registry: Registry, root: Path
     assert Ran(Result.REFUSED, error=say("path.not_written", why=say("path.changed", path="notes.txt"))) == ran
     assert "somebody else's" == notes.read_text()
     assert ["notes.txt"] == names(root)
+
+
+async def test_a_call_that_was_shown_for_another_folder_runs_no_more(registry: Registry, tmp_path: Path) -> None:
+    """A database can be moved to a service that works elsewhere: the card named the folder, so the call is unfit."""
+    ask = an_ask("write_file", path="notes.txt", text="once")
+    lease = a_lease(registry, ask, await registry.prepare(ask))
+    (tmp_path / "elsewhere").mkdir()
+    moved = Folder(tmp_path / "elsewhere")
+    elsewhere = Registry("workspace", TOOLS, folder=moved.root)
+    register_workspace(elsewhere, moved)
+
+    assert await registry.still_holds(lease.call) is None
+    told = say("tool.moved", was=lease.call.cwd, now=moved.root)
+    assert told == await elsewhere.still_holds(lease.call)
 
 
 async def test_a_file_that_appeared_is_not_written_over(registry: Registry, root: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Status, Verb
 from tests.scenarios.across_a_restart import *  # noqa: F403 - the scenarios are what is wanted
+from tests.scenarios.across_a_restart import restart
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -57,3 +58,15 @@ async def test_a_card_that_was_deleted_meanwhile_is_posted_anew(stage: TelegramS
     assert Status.SUCCEEDED == await stage.status(call)
     assert says(group.message(call).text, "by.approved")
     assert () == group.message(call).labels
+
+
+async def test_an_edited_card_names_people_as_before(stage: TelegramStage) -> None:
+    """Names aren't stored: who asked and who may approve are looked up again before the first edit."""
+    call = await stage.ask()
+    before = stage.surface.message(call).text
+    await restart(stage)
+    after = stage.surface.message(call).text
+
+    assert before != after
+    assert before.splitlines()[0] == after.splitlines()[0]
+    assert next(line for line in before.splitlines() if "Ann" in line) in after

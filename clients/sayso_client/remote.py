@@ -1,0 +1,70 @@
+"""Opens connections to a service on another machine: over TLS, with a bearer token, by the standard library alone."""
+
+from __future__ import annotations
+
+import socket
+
+from sayso_client.client import Client
+from sayso_client.errors import ClientError
+from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from urllib.parse import SplitResult
+
+#: The hosts to which a token may be sent without TLS, because it doesn't leave the machine.
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+#: Seconds that a read may take. The service answers a long poll after at most 30 seconds.
+_TIMEOUT_S = 45
+
+
+def address(url: str) -> SplitResult:
+    """Return the parts of a service's address.
+
+    Raises ClientError with the code CONFIGURATION if the text isn't an address, or if a token would cross the network
+    unencrypted.
+    """
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in {"https", "http"} and (parts.hostname or "").encode("idna") and parts.port != 0
+    except ValueError:
+        raise _wrong("configuration.url", "?") from None
+    host = parts.hostname or "?"
+    if not whole or "@" in parts.netloc or parts.query or parts.fragment:
+        raise _wrong("configuration.url", host)
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        raise _wrong("configuration.clear", host)
+    return parts
+
+
+def remote(url: str, token: str, ca_file: str | None = None) -> Callable[[], Client]:
+    """Return a function that opens a connection to the service at `url`. It raises ClientError if that fails.
+
+    If `ca_file` is given, the service's certificate must be signed by an authority in this file, and not by one of the
+    system's authorities. A path in `url` goes before the paths of the API.
+
+    Raises ClientError with the code CONFIGURATION if `address` refuses `url`.
+    """
+    parts = address(url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+    def opened() -> socket.socket:
+        plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
+        if parts.scheme == "http":
+            return plain
+        import ssl
+
+        try:
+            return ssl.create_default_context(cafile=ca_file).wrap_socket(plain, server_hostname=host)
+        except BaseException:
+            plain.close()
+            raise
+
+    return lambda: Client(url, shown=True, opened=opened, host=parts.netloc, token=token, under=parts.path.rstrip("/"))
+
+
+def _wrong(sentence: str, host: str) -> ClientError:
+    return ClientError("CONFIGURATION", say(sentence, url=host))

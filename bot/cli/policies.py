@@ -286,12 +286,12 @@ def suggest(
         return
     try:
         found = usable(document, found)
-        proposal = proposed(document, found)
     except PolicyInvalid as invalid:
         _unusable(document.origin, invalid)
     if not found:
         typer.echo(say("suggest.none", least=least), err=True)
         return
+    proposal = proposed(document, found)
     tried = _usable("the suggested policy", proposal, "yaml")
     typer.echo(headed(proposal, document, compare(now, tried, past)), nl=False)
 

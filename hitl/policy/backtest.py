@@ -31,12 +31,13 @@ _EXACT = frozenset((str, int, bool, type(None)))
 class Shift(Struct, frozen=True):
     """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
 
+    `rule` is the reason of the verdict, such as `default_action`, if no rule decided.
     `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
     after: str
-    rule: str | None
+    rule: str
     count: int
     decisions: Mapping[str, int]
     examples: tuple[str, ...]
@@ -52,13 +53,13 @@ class Backtest(Struct, frozen=True):
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
     """Compare two policies on recorded requests."""
     count = 0
-    groups: dict[tuple[str, str, str | None], list[Call]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Call]] = defaultdict(list)
     for call in calls:
         count += 1
         asked = asked_of(call)
         old, new = before.judge(asked), after.judge(asked)
         if old.action != new.action:
-            groups[old.action.value, new.action.value, new.rule].append(call)
+            groups[old.action.value, new.action.value, str(new.rule or new.reason)].append(call)
     shifts = [_shift(key, group) for key, group in groups.items()]
     return Backtest(count, tuple(sorted(shifts, key=lambda shift: -shift.count)))
 
@@ -77,7 +78,7 @@ def asked_of(call: Call) -> PolicyCall:
     )
 
 
-def _shift(key: tuple[str, str, str | None], group: Sequence[Call]) -> Shift:
+def _shift(key: tuple[str, str, str], group: Sequence[Call]) -> Shift:
     latest = sorted(group, key=lambda call: call.created_at, reverse=True)
     decisions = Counter(call.decision.value for call in group if call.decision)
     return Shift(*key, len(group), dict(decisions), tuple(call.short for call in latest[:EXAMPLES]))
@@ -100,8 +101,8 @@ def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Sugges
 
     Only a request that `policy`, the policy that applies now, still asks about gets a rule. A suggested rule allows one
     tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was once
-    rejected, withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if an
-    argument isn't a text, a whole number, true, false or null.
+    rejected, withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if
+    an argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:

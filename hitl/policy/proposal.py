@@ -69,8 +69,11 @@ def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Sugges
 
     A rule can't be added if it covers a rule of the document, which then could never apply: a person wrote that rule
     for these very requests. The same holds for two suggestions, one of which covers the other.
+
+    Raises:
+        PolicyInvalid: the document is in the format of another system.
     """
-    if _loads(document, suggestions):
+    if not suggestions or _loads(document, suggestions):
         return list(suggestions)
     kept: list[Suggestion] = []
     for each in suggestions:
@@ -80,8 +83,9 @@ def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Sugges
 
 
 def _loads(document: Document, suggestions: Sequence[Suggestion]) -> bool:
+    proposal = proposed(document, suggestions)
     try:
-        load(proposed(document, suggestions), name=document.origin, format="yaml")
+        load(proposal, name=document.origin, format="yaml")
     except PolicyInvalid:
         return False
     return True
@@ -102,7 +106,7 @@ def headed(proposal: str, document: Document, compared: Backtest) -> str:
 def shift_line(shift: Shift) -> str:
     """Return one line about a group of requests that two policies judge differently."""
     decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
-    told = {"before": shift.before, "after": shift.after, "rule": shift.rule or "-", "count": shift.count}
+    told = {"before": shift.before, "after": shift.after, "rule": shift.rule, "count": shift.count}
     return say("backtest.shift", **told, decided=decided, examples=" ".join(shift.examples))
 
 

@@ -21,6 +21,7 @@ from telegram import Bot
 from telegram.request import BaseRequest
 
 from adapters.telegram.chat import TelegramChat
+from adapters.telegram.delivery import Delivery
 from adapters.telegram.pace import Pace
 from benchmarks.figures import Spread
 from benchmarks.workers import tell
@@ -94,7 +95,8 @@ class Room:
         async def make(store: Any, keys: Any) -> Mapping[str, Chat]:
             pace = Pace(asyncio.get_running_loop().time, scale=scale)
             bot = Bot("1:token", request=telegram, get_updates_request=telegram)
-            chat = TelegramChat(bot, keys, pace, stands=store.adopt, fresh=store.get, say=store.say, bind=store.bind)
+            delivery = Delivery(pace, say=store.say)
+            chat = TelegramChat(bot, keys, delivery, stands=store.adopt, fresh=store.get, bind=store.bind)
             return {"telegram": chat}
 
         policies = Policies(policy_library([]), "default")

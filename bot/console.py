@@ -60,7 +60,6 @@ class Console:
         surface = replace(SURFACE, help="model.help") if turns else SURFACE
         self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
-        self._has_screen = screen is not None
         service.listeners.add(self)
         self._router.listen(self._surface)
 
@@ -135,7 +134,7 @@ class Console:
             self._chat.post(call, self._gate.clock.now())
         elif call.state is State.EXECUTING and self._concerns(call):
             self._running[call.ref] = call
-        elif call.ended and self._concerns(call) and (self._has_screen or not self._rejected_it(call)):
+        elif call.ended and self._concerns(call):
             own = self._gate.access.asked(self._principal, call) or call.decided_by == self._principal
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
@@ -153,10 +152,6 @@ class Console:
 
     def _may_see(self, call: Call) -> bool:
         return self._gate.access.may_see(self._principal, call)
-
-    def _rejected_it(self, call: Call) -> bool:
-        """Return whether this person rejected the call. If so, the answer to their reply has already told them."""
-        return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     async def _remind(self, waiting: list[Call]) -> None:
         """After other messages, show which one call is still pending, so that the person's next yes can be about it."""

@@ -16,7 +16,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from adapters.terminal.messages import countdown, wrapped
+from adapters.terminal.messages import countdown, fitted
 from adapters.terminal.screen import Screen
 from bot.console import Console
 from hitl.call import Status
@@ -84,7 +84,7 @@ class Talk:
         with patch_stdout(raw=True):
             while not self._left and (line := await _ask(self._session)) is not None:
                 if line.strip():
-                    self._screen.show(wrapped(f"{_PROMPT}{line}", _columns()))
+                    self._screen.show(f"{_PROMPT}{line}")
                 begun_at, self._begun_at = self._begun_at, None
                 aimed, self._aimed = self._aimed, None
                 await self._console.hear(line, begun_at=begun_at, aimed=aimed)
@@ -99,7 +99,7 @@ class Talk:
                 output.cursor_up(erased)
                 output.erase_down()
                 output.flush()
-            print_formatted_text(ANSI(_fitted(text)), output=output)
+            print_formatted_text(ANSI(text), output=output)
 
         if self._session.app.is_running:
             run_in_terminal(write)
@@ -140,11 +140,6 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _fitted(text: str) -> str:
-    """Return text for the window, broken between words where a line of it is too wide."""
-    return text if "\x1b" in text else wrapped(text, _columns())
-
-
 def tell(text: str) -> None:
     """Show text above the line that is being typed, broken between words if the screen is narrower."""
-    print_formatted_text(ANSI(_fitted(text)))
+    print_formatted_text(ANSI(fitted(text, _columns())))

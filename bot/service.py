@@ -90,7 +90,7 @@ class Service:
 
     async def _void(self) -> None:
         """End all open calls, and record that, because the database is older than its mark."""
-        _log.error("store.older", {"why": say("store.older")})
+        _log.error("store.older", {"why": say("start.older")})
         while any([await self._voided(call) for call in await self.store.unfinished()]):
             pass
         while events := await self.store.incoming():

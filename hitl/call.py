@@ -204,6 +204,9 @@ class Ask(Struct, frozen=True):
     previous: str | None = None
     #: Further routes of the card, beside those of the origin. The way in has checked that its caller may name them.
     routes: tuple[str, ...] = ()
+    #: Facts that the way in must give back with the call, as JSON types. They go into the record's line about the new
+    #: call, and decide nothing.
+    submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ToolInfo(Struct, frozen=True):
@@ -500,6 +503,7 @@ class Event(StrEnum):
     ARCHIVED = "archived"
     SHOWN = "shown"
     NOT_SHOWN = "not_shown"
+    ATTACHED = "attached"
     VIEWED = "viewed"
     CONFIRM = "confirm"
     HELD = "held"

@@ -28,7 +28,7 @@ _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
 _RUN = _RESULT | {Event.CLAIMED}
-_DELIVERY = frozenset({Event.SHOWN, Event.NOT_SHOWN})
+_DELIVERY = frozenset({Event.SHOWN, Event.NOT_SHOWN, Event.ATTACHED})
 _REPLY = frozenset(
     {
         *(Event.VIEWED, Event.VOTED, Event.CONFIRM, Event.HELD, Event.REASON, Event.NO_REASON),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from hitl.call import Call, Incoming, Verb
+    from hitl.cards.card import File
     from hitl.events import Heard
     from hitl.people import Directory
     from hitl.people.names import Names
@@ -70,10 +71,16 @@ class Talker(Protocol):
     ) -> None:
         """Ask the person with the identity `person` for a reason, after that person pressed the button of `verb`."""
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """Show a whole text, in a file called `name` if it doesn't fit into a message.
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
+        """Show a whole text, as a file if it doesn't fit into a message.
 
         On platforms that support this, only the person who pressed sees it.
+        """
+
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
+        """Send a file below the card that is the message `card`. Return whether the file was sent.
+
+        A platform whose `show` sends such a file does nothing, and returns False.
         """
 
     async def working(self, route: str, *, on: bool) -> None:

@@ -33,6 +33,14 @@ EVENTS: dict[str, dict[str, Any]] = {
         "toolName": "bash",
         "toolArgs": {"command": "rm -r build", "mode": "async"},
     },
+    "openclaw": {
+        "toolName": "exec",
+        "params": {"command": "rm -r build"},
+        "toolCallId": "c1",
+        "runId": "r1",
+        "session": "s1",
+        "directory": "/srv/shop",
+    },
     "opencode": {
         "tool": "bash",
         "sessionID": "s1",

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from adapters.http import calls, events, harombe, models, page, problems, services
+from adapters.http import aap, calls, events, harombe, models, page, problems, services
 from adapters.http.guard import Guard
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SUMMARY = "An agent's tool call that could do harm waits until a person says so
 #: The longest body that a webhook takes. Telegram's updates are far smaller.
 LONGEST_BODY = 1024 * 1024
 #: Models that appear only inside answers or streams. They are named here because no route declares them.
-_NAMED = (models.Problem, models.EventView, models.ChatLine)
+_NAMED = (models.Problem, models.EventView, models.ChatLine, models.AapError)
 
 
 def api() -> FastAPI:
@@ -42,7 +42,7 @@ def api() -> FastAPI:
         generate_unique_id_function=lambda route: "_".join([*map(str, route.tags[:1]), route.name]),
     )
     problems.handle(app)
-    for router in (calls.router, events.router, services.router, harombe.router, page.router):
+    for router in (calls.router, events.router, services.router, harombe.router, aap.router, page.router):
         app.include_router(router)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

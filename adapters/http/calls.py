@@ -116,6 +116,12 @@ async def list_calls(
     return answer(await ops.page(caller, cursor, limit, pending=status == "pending"))
 
 
+@router.get("/sessions", summary="List agents that wait", responses=documented(models.SessionList))
+async def list_sessions(ops: Ops, caller: Anyone) -> Response:
+    """List the sessions of agents that have pending calls, as far as the caller may see those calls."""
+    return answer(await ops.sessions(caller))
+
+
 @router.get("/calls/{ref}", summary="Read a call, or wait for it", responses=documented(models.CallView, 404))
 async def read(
     ops: Ops,

@@ -133,9 +133,9 @@ class QuestionRequest(_Request):
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
-    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
-        default=None, description="How long to wait for people, at most as long as the policy says."
-    )
+    timeout_s: (
+        Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
 
 
 class BatchItem(CallRequest):
@@ -288,6 +288,28 @@ class HarombeDecision(_Request):
     confirm: Name | None = Field(default=None, description="The approval_id again: the second yes to a critical call.")
 
 
+class AapSubmission(_Request):
+    """A tool call in the words of the Agent Approval Protocol. A field that isn't sent is absent in the answers too."""
+
+    tool: Name
+    arguments: dict[str, JsonValue]
+    timeout: Annotated[
+        str, Field(pattern=f"^(?:[{SHORTEST_TIMEOUT_S}-9]|[1-9][0-9]{{1,6}})s$|^[1-9][0-9]{{0,6}}[mh]$")
+    ] = Field(description="How long to wait for people, at most as long as the policy says.", examples=["10m"])
+    server: Name = Field(default="", description="The server that has the tool. It is the policy's tool group.")
+    agent_reasoning: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
+        default="", description="The agent's own words. The card shows them as the agent's."
+    )
+    context: dict[str, JsonValue] = Field(default={}, description="Comes back as it is. It is put on record.")
+
+
+class AapReport(_Request):
+    """The report on the run of a consumed request."""
+
+    status: Literal["succeeded", "failed"]
+    note: Annotated[str, Field(min_length=1, max_length=16_384)] = ""
+
+
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
@@ -409,6 +431,29 @@ class CallPage(_Answer):
 
     calls: list[CallView]
     next: str | None
+
+
+class SessionView(_Answer):
+    """An agent's session that has pending calls, such as one run of a coding agent."""
+
+    agent: str = Field(description="What the agent calls itself.", examples=["claude-code"])
+    session: str = Field(description="The session, as the agent names it.")
+    project: str = Field(description="The last name in the path of the working folder.")
+    cwd: str | None = Field(description="The working folder of the newest call.")
+    requester: str
+    requester_name: str
+    pending: int = Field(description="How many of its calls are pending.")
+    since: datetime = Field(description="When the oldest of them was asked for.")
+    newest: str = Field(description="The ref of the newest of them.")
+    newest_short: str
+    headline: str = Field(description="Who wants to do what, by the newest call.")
+    text: str = Field(description="The session in two lines, for people.")
+
+
+class SessionList(_Answer):
+    """The sessions of agents that wait, the longest wait first."""
+
+    sessions: list[SessionView]
 
 
 class Line(_Answer):
@@ -609,6 +654,56 @@ class HarombeApproval(_Answer):
     decision: Literal["approved", "denied", "expired"] | None
     reason: str | None
     message: str
+
+
+class AapDecision(_Answer):
+    """The decision. Each approval has an end, and no other decision has one."""
+
+    status: Literal["approved", "denied", "expired", "cancelled"]
+    decided_at: datetime
+    note: str | None = None
+    expires_at: datetime | None = None
+
+
+class AapOutcome(_Answer):
+    """The report on the run."""
+
+    status: Literal["succeeded", "failed"]
+    reported_at: datetime
+    note: str | None = None
+
+
+class AapConsumption(_Answer):
+    """The one permission to run was taken."""
+
+    consumed_at: datetime
+    outcome: AapOutcome | None = None
+
+
+class AapRequest(AapSubmission):
+    """A request: the fields that were submitted, unchanged, and how it stands. Fields without a value are absent."""
+
+    id: str
+    status: Literal["pending", "approved", "denied", "expired", "cancelled"]
+    created_at: datetime
+    deadline_at: datetime
+    decision: AapDecision | None = None
+    consumption: AapConsumption | None = None
+
+
+class AapFault(_Answer):
+    """The reason why a request of the Agent Approval Protocol was refused."""
+
+    type: str
+    code: str
+    message: str
+    request_id: str
+
+
+class AapError(_Answer):
+    """An error in the form of the Agent Approval Protocol."""
+
+    error: AapFault
 
 
 class HarombePending(_Answer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
@@ -12,6 +13,7 @@ from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
+from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
 from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
@@ -25,6 +27,7 @@ from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import datetime
 
     from adapters.http.callers import Caller
     from adapters.http.models import (
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
         QuestionRequest,
     )
     from adapters.http.waits import Waits
+    from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
 
@@ -98,17 +102,18 @@ class Operations:
         key: str | None,
         queue_s: float = 0,
         gone: asyncio.Future[None] | None = None,
+        submitted: Mapping[str, Any] | None = None,
     ) -> tuple[Submitted, Lease | None]:
         """Record a call, and claim it if the policy allows it and the caller sent a secret's hash.
 
-        `queue_s` is how many seconds a caller at its limit of pending calls waits in line for room. Raises the errors
-        of `Gate.submit`.
+        `queue_s` is how many seconds a caller at its limit of pending calls waits in line for room. `submitted` are
+        facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
         """
-        ask = self._ask(caller, request, key)
-        submitted = await self._submitted(caller, ask, queue_s, gone)
-        if request.secret_hash is None or submitted.call.status not in {Status.ALLOWED, Status.RUNNING}:
-            return submitted, None
-        return submitted, await self._gate.claim(submitted.call.ref, _owner(caller), request.secret_hash)
+        ask = replace(self._ask(caller, request, key), submitted=submitted or {})
+        made = await self._submitted(caller, ask, queue_s, gone)
+        if request.secret_hash is None or made.call.status not in {Status.ALLOWED, Status.RUNNING}:
+            return made, None
+        return made, await self._gate.claim(made.call.ref, _owner(caller), request.secret_hash)
 
     def _ask(self, caller: Caller, request: CallRequest, key: str | None) -> Ask:
         caller.check_behalf(request.on_behalf_of)
@@ -214,6 +219,11 @@ class Operations:
         may_see = self._gate.access.may_see
         return [call for call in await self._gate.store.pending() if may_see(caller.principal, call)]
 
+    async def sessions(self, caller: Caller) -> dict[str, Any]:
+        """Return the sessions of agents that have pending calls which the caller may see, the longest wait first."""
+        waiting = waiting_sessions(await self.pending_calls(caller))
+        return {"sessions": [session_view(session, self._gate.names) for session in waiting]}
+
     async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
         """Return one page of the calls that the caller may see, newest first."""
         seen: list[dict[str, Any]] = []
@@ -228,6 +238,10 @@ class Operations:
             if not calls:  # a short page isn't the last one: rows that can't be read are left out of it
                 return {"calls": seen, "next": None}
         return {"calls": seen, "next": before}
+
+    async def history(self, call: Call) -> Sequence[Recorded]:
+        """Return the lines of the record about a call, oldest first."""
+        return await self._gate.store.history(call.ref)
 
     async def record(self, caller: Caller, target: str) -> dict[str, Any]:
         """Return a call with its details and its record, and the parts of them that fail their integrity check."""
@@ -305,23 +319,36 @@ class Operations:
 
     # -- running --------------------------------------------------------------------------------------------------
 
-    async def claim(self, caller: Caller, target: str, request: ClaimRequest) -> Lease:
-        """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`."""
-        call = await self._own(caller, target)
+    async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
+        """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`.
+
+        `attempt` names one attempt to run, for callers that keep no secret: another attempt is another claimant.
+        """
+        call = await self.own(caller, target)
         _check_digest(call, request.digest)
-        return await self._gate.claim(call.ref, _owner(caller), request.secret_hash)
+        return await self._gate.claim(call.ref, _owner(caller, attempt), request.secret_hash)
+
+    def attempt(self, caller: Caller, call: Call) -> str | None:
+        """Return the attempt for which the caller claimed the call, or None if it isn't claimed in such a way."""
+        owner, mine = call.claim.owner if call.claim else "", _owner(caller, "")
+        return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
+
+    def claimable_until(self, call: Call) -> datetime | None:
+        """Return when the permission to claim a decided call ends or ended, or None for a call that isn't decided."""
+        return call.decided_at and call.decided_at + timedelta(seconds=self._gate.limits.claim_caller_s)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:
         """Record how the claimant's run ended. Raises the errors of `Gate.finish`."""
-        call = await self._own(caller, target)
+        call = await self.own(caller, target)
         ran = Ran(request.result, request.output, error=request.error, exit_status=request.exit_status)
         return await self._gate.finish(call.ref, request.secret, ran)
 
     async def release(self, caller: Caller, target: str) -> Call:
         """Hand an approved call to its requester, who won't report. Raises the errors of `Gate.release`."""
-        return await self._gate.release((await self._own(caller, target)).ref, _owner(caller))
+        return await self._gate.release((await self.own(caller, target)).ref, _owner(caller))
 
-    async def _own(self, caller: Caller, target: str) -> Call:
+    async def own(self, caller: Caller, target: str) -> Call:
+        """Return a call that the caller asked for and runs. Raises CallUnknown, and NotApprover for another's call."""
         call = await self.read(caller, target)
         if not self._gate.access.may_claim(caller.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
@@ -356,8 +383,8 @@ def _beside(request: QuestionRequest) -> dict[str, Any]:
     return {name: getattr(request, name) for name in named}
 
 
-def _owner(caller: Caller) -> str:
-    return f"caller:{caller.principal}"
+def _owner(caller: Caller, attempt: str = "") -> str:
+    return f"caller:{caller.principal}" + (f" {attempt}" if attempt else "")
 
 
 def _check_digest(call: Call, named: str | None) -> None:

@@ -27,6 +27,7 @@ from adapters.slack.messages import (
 from adapters.slack.retries import Soon
 from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
+from adapters.slack.uploads import share
 from hitl.call import State
 from hitl.people.names import Names
 from hitl.ports import PlatformError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.pace import Pace
     from hitl.call import Call, Verb
+    from hitl.cards.card import File
     from hitl.cards.wording import Wording
     from hitl.people import Directory
     from hitl.proof.keyring import Keyring
@@ -227,12 +229,12 @@ class SlackChat:
             told = wording.say(f"window.why.{named}.by_command", short=call.short)
             await self.answer_press(str(press), told, alert=True)
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
         """Show a long text page by page.
 
         The person who pressed a button gets a window. Without a press, the text goes to the channel.
         """
-        del name
+        text = file.text
         if press is None:
             await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
             return
@@ -250,17 +252,33 @@ class SlackChat:
         except PlatformError:
             await self._whisper(alone, page_message(about, text, alone.page, wording))
 
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
+        """Post a file into the thread of a card, as a snippet."""
+        channel, _, ts = card.partition(":")
+        _, _, thread = _parsed(route)
+        await self._pace.turn(channel)
+        await share(
+            self.client,
+            file,
+            channel=channel,
+            thread=thread or ts,
+            comment=self._wording(route).say("chat.file", name=file.name),
+            begun=lambda number: self.threads.shares(number, about),
+        )
+        return True
+
     async def working(self, route: str, *, on: bool) -> None:
         """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
         _, place, thread = _parsed(route)
+        if not thread:
+            return
         now = asyncio.get_running_loop().time()
         if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:
             return
         self._working[route] = now if on else -_STATUS_S
-        if thread:
-            channel, status = await self._channel(place), self._wording(route).say("chat.working") if on else ""
-            async with explained():
-                await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
+        channel, status = await self._channel(place), self._wording(route).say("chat.working") if on else ""
+        async with explained():
+            await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Send an answer that only one person sees.

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
 from adapters.slack.platform import make_client
-from adapters.slack.setup import scopes
+from adapters.slack.setup import FILES_SCOPE, scopes
 from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
 from hitl.platforms import Check, Health
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
 
+_INSTALL = "and install the app again"
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
 _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
@@ -61,9 +63,13 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
     ]
 
 
-def _scopes(missing: Iterable[str]) -> Check:
+def _scopes(missing: AbstractSet[str]) -> Check:
+    """Return the check of the scopes. Without the scope for files alone, no request is blocked."""
+    if missing == {FILES_SCOPE}:
+        text = f"{FILES_SCOPE} missing, so no whole request appears as a file below its card; {_AGAIN}, {_INSTALL}"
+        return Check("slack scopes", Health.YELLOW, text)
     if names := ", ".join(sorted(missing)):
-        return Check("slack scopes", Health.RED, f"{names} missing; {_AGAIN}, and install the app again")
+        return Check("slack scopes", Health.RED, f"{names} missing; {_AGAIN}, {_INSTALL}")
     return Check("slack scopes", Health.GREEN, "all that are needed")
 
 

@@ -143,6 +143,12 @@ def writer_of(message: Mapping[str, Any]) -> str:
     return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
 
 
+def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the files of a new message."""
+    files = _fields(body.get("event")).get("files") or ()
+    return tuple(str(_fields(file).get("id")) for file in files)
+
+
 def is_shared(body: Mapping[str, Any]) -> bool:
     """Return whether a member of another workspace may have caused the event, so that its team may not be theirs.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import author_of, channel_in, is_shared
+from adapters.slack.handlers import author_of, channel_in, files_of, is_shared
 from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -65,7 +65,7 @@ class Lookups:
         person = (self._chat.person_in(channel) if author == me.user else author) if is_direct(channel) else channel
         place, ts = place_of(me.team, str(person), thread), str(body["event"]["ts"])
         if author == me.user:
-            self._chat.threads.echoed(place, ts)
+            self._chat.threads.echoed(place, ts, files_of(body))
         else:
             self._chat.threads.heard(place, ts, author)
 

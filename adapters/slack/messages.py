@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hitl.call import CHOICES, Verb
-from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
+from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent, output_of
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hitl.people.names import Names
 
 Block: TypeAlias = "dict[str, Any]"
+#: A button: its verb, the name of its action, its label, and its style.
+_Labelled: TypeAlias = "tuple[Verb, str, str, str | None]"
 
 #: Block Kit reference: the longest text of a section, and of a header.
 SECTION = 3000
@@ -117,7 +119,7 @@ def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_E
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
     # A rejection's reason may be very long. The limit of a section holds here too.
     lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION, wording))]}]
-    output = card(call).output
+    output = output_of(call)
     lines += map(_preformatted, chunks(cut(output, PAGE, wording), _CHUNK)) if output else ()
     return Message(({"type": "rich_text", "elements": lines},), _fallback(told, wording))
 
@@ -262,43 +264,37 @@ def _foot(shown: Card, names: Names, wording: Wording) -> Block:
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Return the block with the card's buttons. Approve is green and Reject is red.
+    """Return the block with the card's buttons, each with a label for screen readers that names the request."""
+    about = cut(shown.push, _READ_ALOUD, wording)
+    buttons = [
+        _button(action, text, _data(call, keys, verb, place), style)
+        | {"accessibility_label": cut(f"{text}: {about}", _READ_ALOUD, wording)}
+        for verb, action, text, style in (_answers(shown, wording) if shown.asks else _verdicts(shown, wording))
+    ]
+    return {"type": "actions", "elements": buttons}
+
+
+def _verdicts(shown: Card, wording: Wording) -> Iterator[_Labelled]:
+    """Yield Approve, which is green, Reject, which is red, and Details.
 
     If an approval takes more than one step, its button has no colour and its label ends in dots.
     """
-    label = cut(shown.push, _READ_ALOUD, wording)
-    if shown.asks:
-        return _answers(call, shown, keys, place, wording)
-    buttons = []
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
-        text = wording.say("button.approve.steps" if steps else f"button.{verb}")
-        button = _button(action, text, _data(call, keys, verb, place), None if steps else style)
-        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD, wording)})
-    return {"type": "actions", "elements": buttons}
+        yield verb, action, wording.say("button.approve.steps" if steps else f"button.{verb}"), None if steps else style
 
 
-def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
-    """Return the buttons of a question: one for each option, or one that opens a window for an answer in words.
+def _answers(shown: Card, wording: Wording) -> Iterator[_Labelled]:
+    """Yield the buttons of a question: a button for each option, or a button that opens a window for words.
 
     The buttons Decline and Details follow.
     """
-    label = cut(shown.push, _READ_ALOUD)
-    told = [
-        (verb, f"{CHOOSE}:{number}", text)
-        for number, (verb, text) in enumerate(zip(CHOICES, shown.choices, strict=False), start=1)
-    ]
-    told = told or [(Verb.APPROVE, APPROVE, wording.say("button.answer"))]
-    told += [
-        (Verb.REJECT, REJECT, wording.say("button.decline")),
-        (Verb.DETAILS, DETAILS, wording.say("button.details")),
-    ]
-    buttons = [
-        _button(action, text, _data(call, keys, verb, place), None)
-        | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)}
-        for verb, action, text in told
-    ]
-    return {"type": "actions", "elements": buttons}
+    for number, (verb, text) in enumerate(zip(CHOICES, shown.choices, strict=False), start=1):
+        yield verb, f"{CHOOSE}:{number}", text, None
+    if not shown.choices:
+        yield Verb.APPROVE, APPROVE, wording.say("button.answer"), None
+    yield Verb.REJECT, REJECT, wording.say("button.decline"), None
+    yield Verb.DETAILS, DETAILS, wording.say("button.details"), None
 
 
 def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names, wording: Wording) -> Iterator[Block]:
@@ -320,8 +316,7 @@ def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> I
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
-            own = segment.text == wording.say("card.you")
-            yield _user(account) if account and not own else _words(segment.text)
+            yield _user(account) if account and not segment.own else _words(segment.text)
         elif isinstance(segment, Moment):
             moment = int(segment.at.timestamp())
             yield {"type": "date", "timestamp": moment, "format": "{time}", "fallback": in_utc(segment)}
@@ -329,7 +324,7 @@ def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> I
             yield _words(segment.text, code=True)
         else:
             strong = {"bold": True} if isinstance(segment, Strong) else {}
-            yield _words(cut(segment if isinstance(segment, str) else segment.text, SECTION), **strong)
+            yield _words(cut(segment if isinstance(segment, str) else segment.text, SECTION, wording), **strong)
 
 
 def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:

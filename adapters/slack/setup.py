@@ -10,6 +10,8 @@ from hitl.errors import SettingsError
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
 
+#: The scope for files below cards. Without it, everything else works.
+FILES_SCOPE = "files:write"
 #: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(
     {
@@ -19,6 +21,7 @@ SCOPES = frozenset(
         "chat:write",
         "chat:write.public",
         "commands",
+        FILES_SCOPE,
         "groups:history",
         "groups:read",
         "im:history",

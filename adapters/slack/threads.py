@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
 from adapters.slack.surface import channel_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PLACES = 10_000
 _REMEMBERED = 50
@@ -33,6 +37,8 @@ class Threads:
 
     def __init__(self) -> None:
         self._talks: FIFOCache[str, _Talk] = FIFOCache(_PLACES)
+        #: Id of each file that the bot sent -> the ref of the call that the file is about.
+        self._files: FIFOCache[str, str] = FIFOCache(_PLACES)
 
     def wrote(self, place: str, ts: str, ref: str | None) -> None:
         """Record that the bot wrote in this place, about the call with this ref."""
@@ -41,13 +47,21 @@ class Threads:
         if ts >= talk.ours:
             talk.ref, talk.ours, talk.sure = ref, ts, True
 
-    def echoed(self, place: str, ts: str) -> None:
-        """Record a message of the bot that Slack sent back.
+    def shares(self, file: str, ref: str) -> None:
+        """Record that the bot is sending the file with this id, which is about the call with this ref."""
+        self._files[file] = ref
 
-        Its call isn't known yet; `wrote` follows when Slack has answered.
+    def echoed(self, place: str, ts: str, files: Iterable[str] = ()) -> None:
+        """Record a message of the bot that Slack sent back, with the ids of its files.
+
+        A file that `shares` knows tells the message's call. The call of any other message isn't known yet; `wrote`
+        follows when Slack has answered.
         """
         talk = self._talks.get(place)
-        if talk is not None and ts > talk.ours:
+        about = next((self._files[file] for file in files if file in self._files), None)
+        if about is not None:
+            self.wrote(place, ts, about)
+        elif talk is not None and ts > talk.ours:
             talk.ref, talk.ours, talk.sure = None, ts, False
 
     def unsettle(self, channel: str) -> None:

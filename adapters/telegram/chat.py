@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakValueDictionary
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from cachetools import FIFOCache
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ChatAction, ParseMode
-from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
+from adapters.telegram.delivery import Delivery, number_of, writing_ours
 from adapters.telegram.messages import (
     LONGEST,
     PLATFORM,
@@ -25,9 +22,8 @@ from adapters.telegram.messages import (
     question,
     whole_message,
 )
-from adapters.telegram.receiver import seconds_of
-from adapters.telegram.refusals import is_of_place, remedy
-from adapters.telegram.surface import is_private, message_of, parse_place, place_of
+from adapters.telegram.refusals import MovedError, UnchangedError, explained
+from adapters.telegram.surface import is_private, parse_place
 from hitl.call import State, Verb
 from hitl.cards.card import outcome
 from hitl.cards.text import cut_middle
@@ -38,18 +34,17 @@ from hitl.proof.seals import bound
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from telegram import Bot
 
-    from adapters.telegram.pace import Pace
+    from adapters.telegram.delivery import Request
     from hitl.call import Bound, Call
+    from hitl.cards.card import File
     from hitl.cards.wording import Wording
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-#: Whether the current task is sending a message of the service (and not of an operator's handler).
-_ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
 #: To show a card, Telegram is asked for the names of at most this many approvers.
 _NAMED = 3
@@ -62,57 +57,41 @@ _KEPT = 10_000
 class TelegramChat:
     """The chat of one bot.
 
-    `moved` is called when a group became a supergroup; conversations keep the name that they began with. `stands` is
-    called with call, route and message id when a card was posted a second time. `fresh` returns the current state of a
-    call just before an edit is sent, because an edit may wait long for its turn. `said` holds the bot's latest message
-    in each private chat and the ref that it is about, as last given to `say`; an unknown latest message is left out.
-    `bind` stores which call a message of the bot is about, so that a reply to the message answers that call.
+    `stands` is called with call, route and message id when a card was posted a second time. `fresh` returns the current
+    state of a call just before an edit is sent, because an edit may wait long for its turn. `bind` stores which call a
+    message of the bot is about, so that a reply to the message answers that call.
     """
 
-    def __init__(  # noqa: PLR0913 - each is one port, by keyword
+    def __init__(
         self,
         bot: Bot,
         keys: Keyring,
-        pace: Pace,
+        delivery: Delivery,
         *,
-        moves: dict[str, str] | None = None,
-        moved: Callable[[str, str], Awaitable[None]] | None = None,
         stands: Callable[[str, str, str], Awaitable[None]] | None = None,
         fresh: Callable[[str], Awaitable[Call | None]] | None = None,
-        said: Mapping[str, tuple[str, str | None]] | None = None,
-        say: Callable[[str, str | None, str | None], Awaitable[None]] | None = None,
         bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
         #: The display names of people. The service replaces this object with its own when it attaches this chat.
         self.names = Names()
         self._keys = keys
-        self._pace = pace
-        self._moves = moves or {}
-        self._moved = moved
+        self._delivery = delivery
         self._stands = stands
         self._fresh = fresh
-        self._say = say
         self._bind = bind
-        #: The bot's latest message in each place, and the call that it is about. None if a message is being sent or may
-        #: have arrived.
-        self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
-        self._last.update(said or {})
-        #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
-        #: message.
-        self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         #: For each message, the hash of the content that was sent last. An edit without a change isn't sent.
         self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
         #: The accounts whose names Telegram was asked for.
         self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref that the bot's latest message in `place` is about, if that came before the message `before`.
+        """Return the ref that the bot's latest message in `place` before the message `before` is about, or None."""
+        return self._delivery.latest(place, before)
 
-        None if it is about no call, or isn't known. Telegram numbers the messages of a chat in their order.
-        """
-        last = self._last.get(place)
-        return last[1] if last and before and _number(last[0]) < _number(before) else None
+    def learn_move(self, old: str, new: str) -> None:
+        """Send the cards for `old` to `new` from now on."""
+        self._delivery.learn_move(old, new)
 
     def link(self, route: str, message: str) -> str:
         """Return the address of a message in a supergroup, '' in other chats (core.telegram.org/api/links)."""
@@ -121,10 +100,6 @@ class TelegramChat:
         if not chat.startswith(_SUPERGROUP):
             return ""
         return f"https://t.me/c/{chat.removeprefix(_SUPERGROUP)}/{f'{topic}/' if topic else ''}{number}"
-
-    def learn_move(self, old: str, new: str) -> None:
-        """Send the cards for `old` to `new` from now on."""
-        self._moves[old] = new
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card of a call. Return the message's id, which is unique among all chats."""
@@ -137,13 +112,13 @@ class TelegramChat:
         Without a name, a card shows the id. Names aren't stored, so after a restart an edit needs them again.
         """
         people = (call.requester, call.decided_by or "", *call.approvers[:_NAMED])
-        chat_id, _ = parse_place(self._moves.get(route, route))
+        chat_id, _ = self._delivery.present(route)
         for account in {self.names.account(each, PLATFORM) for each in people if not self.names.is_known(each)}:
             if not account.isdecimal() or account in self._asked_about:
                 continue
             self._asked_about[account] = None
             with suppress(PlatformError):
-                async with _explained():
+                async with explained():
                     user = (await self.bot.get_chat_member(chat_id, int(account))).user
                 self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
@@ -157,11 +132,11 @@ class TelegramChat:
             return
         try:
             chat_id, refresh = int(message.partition(":")[0]), call.state is State.AWAITING
-            await self._paced(chat_id, self._edit(route, message, call), refresh=refresh)
-        except _UnchangedError:
+            await self._delivery.request(chat_id, self._edit(route, message, call), refresh=refresh)
+        except UnchangedError:
             return
         except PlatformError as error:
-            if error.passing and not isinstance(error, _MovedError):
+            if error.passing and not isinstance(error, MovedError):
                 raise
             await self._replace(route, call)
 
@@ -170,23 +145,23 @@ class TelegramChat:
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:
-            await self._paced(int(message.partition(":")[0]), self._edit_to(message, shown))
+            await self._delivery.request(int(message.partition(":")[0]), self._edit_to(message, shown))
         except PlatformError as error:
             if error.passing:
                 raise
 
-    def _edit(self, route: str, message: str, call: Call) -> _Request:
+    def _edit(self, route: str, message: str, call: Call) -> Request:
         async def edit(*, html: bool) -> None:
             now = (await self._fresh(call.ref) if self._fresh else None) or call
             await self._edit_to(message, self._card(route, now))(html=html)
 
         return edit
 
-    def _edit_to(self, message: str, shown: Message) -> _Request:
+    def _edit_to(self, message: str, shown: Message) -> Request:
         async def edit(*, html: bool) -> None:
             await self.bot.edit_message_text(
                 chat_id=int(message.partition(":")[0]),
-                message_id=_number(message),
+                message_id=number_of(message),
                 reply_markup=_markup(shown),
                 link_preview_options=_NO_PREVIEW,
                 **_text(shown, html=html),
@@ -251,20 +226,26 @@ class TelegramChat:
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
-        """Show a whole text as a message. If it is too long for a message, send it as a file with the given name."""
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
+        """Show a whole text as a message. If it is too long for a message, send it as a file."""
         del press
-        if length(text) <= LONGEST:
-            return await self._bound(await self._send(route, whole_message(text), about=about), about)
+        if length(file.text) <= LONGEST:
+            return await self._bound(await self._send(route, whole_message(file.text), about=about), about)
 
         def send(chat_id: int, topic: int | None, _: str | None) -> Awaitable[Any]:
             async def document(*, html: bool) -> Any:
                 del html
-                return await self.bot.send_document(chat_id, text.encode(), filename=name, message_thread_id=topic)
+                sent = file.text.encode()
+                return await self.bot.send_document(chat_id, sent, filename=file.name, message_thread_id=topic)
 
-            return self._paced(chat_id, document)
+            return self._delivery.request(chat_id, document)
 
-        return await self._bound(await self._deliver(route, send, about=about), about)
+        return await self._bound(await self._delivery.send(route, send, about=about), about)
+
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
+        """Do nothing, because `show` sends the file, and everybody in the chat sees that file."""
+        del route, file, about, card
+        return False
 
     async def working(self, route: str, *, on: bool) -> None:
         """Show "typing" for five seconds (Bot API, `sendChatAction`).
@@ -273,14 +254,10 @@ class TelegramChat:
         """
         if not on:
             return
-        chat_id, topic = parse_place(self._moves.get(route, route))
-        # The "typing" sign is no message, so the bot's latest message there stays the latest.
-        ours = _ours.set(True)
-        try:
-            async with _explained():
+        chat_id, topic = self._delivery.present(route)
+        with writing_ours():
+            async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
-        finally:
-            _ours.reset(ours)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a button press, which Telegram allows once. If the press is too old, Telegram refuses the answer.
@@ -288,7 +265,7 @@ class TelegramChat:
         The decision still counts, and the log reports the refusal.
         """
         try:
-            async with _explained():
+            async with explained():
                 await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
         except PlatformError as error:
             _log.warning("telegram.press_not_answered", {"why": str(error)})
@@ -301,7 +278,7 @@ class TelegramChat:
         self, route: str, message: Message, *, about: str | None, answers: str | None = None, markup: Any = None
     ) -> str:
         def send(chat_id: int, topic: int | None, answers: str | None) -> Awaitable[Any]:
-            return self._paced(
+            return self._delivery.request(
                 chat_id,
                 lambda *, html: self.bot.send_message(
                     chat_id,
@@ -313,61 +290,7 @@ class TelegramChat:
                 ),
             )
 
-        return await self._deliver(route, send, about=about, answers=answers)
-
-    async def _deliver(self, route: str, send: _Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send a message to the conversation's present place.
-
-        Leave out its topic or the answered message if that no longer exists.
-
-        Before the message is sent, the bot's latest message there is stored as unknown. When Telegram has confirmed the
-        message, it is stored as the latest. So if this process dies in between, the latest message stays unknown.
-        """
-        async with self._writing.setdefault(route, asyncio.Lock()):
-            before = self._last.get(route)
-            await self._remember(route, None)
-            ours = _ours.set(True)
-            try:
-                message = await self._put(route, send, answers)
-            except PlatformError as error:
-                if not error.passing or error.retry_s:
-                    # The message was refused, or will be sent later. So it can't have arrived, and the message before
-                    # it is still the latest.
-                    await self._remember(route, before)
-                raise
-            finally:
-                _ours.reset(ours)
-            await self._remember(route, (message, about))
-            return message
-
-    @asynccontextmanager
-    async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Keep the service from writing in a chat while an operator's handler writes there.
-
-        The bot's latest message is unknown then.
-
-        Messages of the service itself don't wait here.
-        """
-        if _ours.get() or chat_id < 0:
-            yield
-            return
-        route = place_of(chat_id, None)
-        async with self._writing.setdefault(route, asyncio.Lock()):
-            await self._remember(route, None)
-            yield
-
-    async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place. Raises Unavailable if it can't be stored as unknown."""
-        self._last[route] = last
-        if self._say is None or not is_private(route):
-            return
-        try:
-            await self._say(route, *(last or (None, None)))
-        except Unavailable:
-            # The message has been sent, so this must not look like a failure. The store still says that the latest
-            # message is unknown, which is safe.
-            if last is None:
-                raise
+        return await self._delivery.send(route, send, about=about, answers=answers)
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
         """Store which call a sent message is about.
@@ -379,114 +302,6 @@ class TelegramChat:
         with suppress(Unavailable):
             await self._bind(bound(self._keys, message, ref, asks))
 
-    async def _put(self, route: str, send: _Sender, answers: str | None) -> str:
-        chat_id, topic = parse_place(self._moves.get(route, route))
-        try:
-            sent = await send(chat_id, topic, answers)
-        except _AstrayError:
-            sent = await send(chat_id, None, None)
-        except _MovedError as moved:
-            await self._follow(route, place_of(moved.chat_id, topic))
-            sent = await send(moved.chat_id, topic, None)
-        return message_of(sent.chat.id, sent.message_id)
-
-    async def _follow(self, old: str, new: str) -> None:
-        self.learn_move(old, new)
-        if self._moved:
-            await self._moved(old, new)
-
-    async def _paced(self, chat_id: int, request: _Request, *, refresh: bool = False) -> Any:
-        """Make the request when it is its turn. If Telegram can't read the HTML, send it once more as plain text."""
-        try:
-            return await self._once(chat_id, request, html=True, refresh=refresh)
-        except _UnparsedError:
-            return await self._once(chat_id, request, html=False)
-
-    async def _once(self, chat_id: int, request: _Request, *, html: bool, refresh: bool = False) -> Any:
-        await (self._pace.refresh if refresh else self._pace.turn)(chat_id)
-        try:
-            async with _explained():
-                return await request(html=html)
-        except PlatformError as error:
-            if error.retry_s:
-                self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So this alone never makes a card undeliverable.
-            error.lost = error.lost and chat_id < 0
-            raise
-
-
-class _Request(Protocol):
-    """A request to the Bot API that sends its text as HTML or as plain text."""
-
-    def __call__(self, *, html: bool) -> Awaitable[Any]:
-        """Send the request to the Bot API."""
-
-
-class _Sender(Protocol):
-    """Sends one message to a chat or a topic of it, as a reply to another message or without one."""
-
-    def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
-        """Send the message, and return it as Telegram stored it."""
-
-
-class _UnchangedError(PlatformError):
-    """Telegram refused an edit because the message has this content already."""
-
-
-class _UnparsedError(PlatformError):
-    """Telegram can't parse the HTML of the text."""
-
-
-class _AstrayError(PlatformError):
-    """The topic was deleted, or the message to reply to is in another topic."""
-
-
-class _MovedError(PlatformError):
-    """The group has become a supergroup, which has another chat id."""
-
-    def __init__(self, chat_id: int) -> None:
-        super().__init__(f"moved to {chat_id}", passing=True)
-        self.chat_id = chat_id
-
-
-@asynccontextmanager
-async def _explained() -> AsyncIterator[None]:
-    """Raise Telegram's errors as PlatformError, which says whether the error may pass and when to retry."""
-    try:
-        yield
-    except RetryAfter as error:
-        raise PlatformError("Telegram asks for a pause", passing=True, retry_s=seconds_of(error)) from error
-    except ChatMigrated as error:
-        raise _MovedError(error.new_chat_id) from error
-    except BadRequest as error:
-        raise _bad_request(error) from error
-    except (Forbidden, InvalidToken) as error:
-        raise PlatformError(error.message, passing=False, lost=True, remedy=remedy(error.message)) from error
-    except (TelegramError, TimeoutError) as error:
-        raise PlatformError(type(error).__name__, passing=True) from error
-    except (LookupError, TypeError, ValueError) as error:
-        raise PlatformError("something else answers in Telegram's place", passing=True) from error
-
-
-#: Words in Telegram's answers with status 400 (official server, `Client.cpp`), and the error class for each.
-_BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
-    "message is not modified": _UnchangedError,
-    "can't parse entities": _UnparsedError,
-    "message thread not found": _AstrayError,
-    "message to be replied not found": _AstrayError,
-}
-
-
-def _bad_request(error: BadRequest) -> PlatformError:
-    said = error.message.casefold()
-    kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
-    return kind(error.message, passing=False, lost=is_of_place(said), remedy=remedy(said))
-
-
-def _number(message: str) -> int:
-    """Return a message's number within its chat."""
-    return int(message.partition(":")[2])
-
 
 def _sealed_for(route: str) -> str:
     """Return the chat that button data is bound to: the chat in which the conversation began."""
@@ -494,7 +309,7 @@ def _sealed_for(route: str) -> str:
 
 
 def _reply_to(answers: str | None) -> ReplyParameters | None:
-    return ReplyParameters(_number(answers), allow_sending_without_reply=True) if answers else None
+    return ReplyParameters(number_of(answers), allow_sending_without_reply=True) if answers else None
 
 
 def _text(message: Message, *, html: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hitl.call import CHOICES, Verb
-from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
+from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent, output_of
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle, encodable
@@ -44,7 +44,7 @@ _TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
 #: Matches at least the text that TDLib's `find_*` functions turn into links, mentions, hashtags, cashtags, commands or
 #: card numbers.
 _ALIVE = re.compile(r"://|[^\s.]\.\w|[@#$]\w|(?<![\w/])/\w|\d(?:[ -]?\d){12}")
-_OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
+_OUR_COMMANDS = re.compile(r"/(?:pending|sessions|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
 
 
 class Button(NamedTuple):
@@ -147,7 +147,7 @@ def whole_message(text: str) -> Message:
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
     """Return the message that says how a call ended, with the tool's output, for the conversation that asked."""
-    output = card(call).output
+    output = output_of(call)
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
 

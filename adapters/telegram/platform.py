@@ -12,6 +12,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram import webhook
 from adapters.telegram.chat import TelegramChat
+from adapters.telegram.delivery import Delivery
 from adapters.telegram.dispatcher import Dispatcher
 from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
@@ -55,20 +56,11 @@ async def build(settings: TelegramSettings, core: Core, register: Register | Non
     """Return the platform, not yet connected. Raises SettingsError."""
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
-    chat = TelegramChat(
-        bot,
-        core.keys,
-        pace,
-        moves=moves,
-        moved=store.move,
-        stands=store.adopt,
-        fresh=store.get,
-        said={place: last for place, last in said.items() if place.startswith(f"{PLATFORM}:")},
-        say=store.say,
-        bind=store.bind,
-    )
+    ours = {place: last for place, last in said.items() if place.startswith(f"{PLATFORM}:")}
+    delivery = Delivery(pace, moves=moves, moved=store.move, said=ours, say=store.say)
+    chat = TelegramChat(bot, core.keys, delivery, stands=store.adopt, fresh=store.get, bind=store.bind)
     if isinstance(bot.request, Overheard):
-        bot.request.writing = chat.others_write
+        bot.request.writing = delivery.others_write
     return Telegram(settings, chat, core, Dispatcher(bot, register))
 
 

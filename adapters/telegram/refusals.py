@@ -1,11 +1,17 @@
-"""Telegram's error texts for a card that can't be sent, and the remedy for each."""
+"""Telegram's refusals: an error class for those that the service handles, and a remedy for those that people mend."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
+
+from adapters.telegram.receiver import seconds_of
+from hitl.ports import PlatformError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
 #: For each error text of the official server (`Client.cpp`, in lower case), the catalogue key of the sentence with the
 #: remedy.
@@ -43,3 +49,57 @@ def remedy(said: str) -> str:
 def is_of_place(said: str) -> bool:
     """Return whether the error text means that no message at all can be sent to that place."""
     return remedy(said) in _OF_PLACES
+
+
+class UnchangedError(PlatformError):
+    """Telegram refused an edit because the message has this content already."""
+
+
+class UnparsedError(PlatformError):
+    """Telegram can't parse the HTML of the text."""
+
+
+class AstrayError(PlatformError):
+    """The topic was deleted, or the message to reply to is in another topic."""
+
+
+class MovedError(PlatformError):
+    """The group has become a supergroup, which has another chat id."""
+
+    def __init__(self, chat_id: int) -> None:
+        super().__init__(f"moved to {chat_id}", passing=True)
+        self.chat_id = chat_id
+
+
+@asynccontextmanager
+async def explained() -> AsyncIterator[None]:
+    """Raise Telegram's errors as PlatformError, which says whether the error may pass and when to retry."""
+    try:
+        yield
+    except RetryAfter as error:
+        raise PlatformError("Telegram asks for a pause", passing=True, retry_s=seconds_of(error)) from error
+    except ChatMigrated as error:
+        raise MovedError(error.new_chat_id) from error
+    except BadRequest as error:
+        raise _bad_request(error) from error
+    except (Forbidden, InvalidToken) as error:
+        raise PlatformError(error.message, passing=False, lost=True, remedy=remedy(error.message)) from error
+    except (TelegramError, TimeoutError) as error:
+        raise PlatformError(type(error).__name__, passing=True) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise PlatformError("something else answers in Telegram's place", passing=True) from error
+
+
+#: Words in Telegram's answers with status 400 (official server, `Client.cpp`), and the error class for each.
+_BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
+    "message is not modified": UnchangedError,
+    "can't parse entities": UnparsedError,
+    "message thread not found": AstrayError,
+    "message to be replied not found": AstrayError,
+}
+
+
+def _bad_request(error: BadRequest) -> PlatformError:
+    said = error.message.casefold()
+    kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
+    return kind(error.message, passing=False, lost=is_of_place(said), remedy=remedy(said))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",
+        "sessions": "Which agents wait",
         "show": "One call whole: /show REF",
         "approve": "Say yes: /approve REF",
         "reject": "Say no: /reject REF REASON",
@@ -37,6 +38,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "de": {
         "pending": "Was offen ist",
+        "sessions": "Welche Agenten warten",
         "show": "Eine Anfrage ganz: /show REF",
         "approve": "Freigeben: /approve REF",
         "reject": "Ablehnen: /reject REF GRUND",
@@ -47,6 +49,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "es": {
         "pending": "Lo que espera respuesta",
+        "sessions": "Qué agentes esperan",
         "show": "Una llamada completa: /show REF",
         "approve": "Aprobar: /approve REF",
         "reject": "Rechazar: /reject REF MOTIVO",
@@ -57,6 +60,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "fr": {
         "pending": "Ce qui attend une réponse",
+        "sessions": "Quels agents attendent",
         "show": "Un appel en entier : /show REF",
         "approve": "Approuver : /approve REF",
         "reject": "Refuser : /reject REF MOTIF",

@@ -8,7 +8,7 @@ from cachetools import FIFOCache
 
 from adapters.terminal.messages import box, ended, plain
 from hitl.call import Decision, Status, Verb
-from hitl.cards.card import card, outcome_for_agent
+from hitl.cards.card import outcome_for_agent, output_of
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
 from hitl.cards.wording import IN_ENGLISH, Wording
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from adapters.terminal.screen import Screen
     from hitl.call import Call
+    from hitl.cards.card import File
 
 #: The most outcomes that are remembered as shown.
 _MOST_TOLD = 1000
@@ -86,24 +87,25 @@ class TerminalChat:
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show the outcome of a call, once. `whole` adds the tool's output.
 
-        A rejection is shown again when its reason arrives, or can't arrive any more.
+        A rejection is shown again when its reason arrives, or can't arrive any more. Without a screen, the person who
+        rejected the call isn't shown that: the answer to their reply says it.
         """
         told = (call.ref, call.status, call.reason)
-        if told in self._told:
+        rejected_here = call.decision is Decision.REJECTED and call.decided_by == self._reader
+        if told in self._told or (rejected_here and self._screen is None):
             return
         self._told[told] = None
         if self._screen is not None:
             self._screen.end(call.ref, self._ended(call, whole=whole))
             self.last = call.ref
-            rejected = call.decision is Decision.REJECTED and call.decided_by == self._reader
-            self._shown_rejected = call if rejected else None
+            self._shown_rejected = call if rejected_here else None
         else:
             self.say(_whole(call, self._wording()) if whole else self._ended(call), call.ref)
 
     def _ended(self, call: Call, *, whole: bool = False) -> str:
         width = self._width() if self._width else 0
         told = ended(call, self.names, colour=self._colour, width=width, reader=self._reader, wording=self._wording())
-        output = card(call).output.rstrip("\n") if whole else ""
+        output = output_of(call).rstrip("\n") if whole else ""
         return f"{told}\n{output}" if output else told
 
     def say(self, text: str, about: str | None = None) -> None:
@@ -169,9 +171,13 @@ class TerminalChat:
                 self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
             self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
-    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
+    async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """Print a whole text."""
-        self.say(text, about)
+        self.say(file.text, about)
+
+    async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:  # noqa: ARG002
+        """Do nothing: `show` printed the whole text."""
+        return False
 
     async def working(self, route: str, *, on: bool) -> None:
         """Do nothing, because a person at a terminal sees that no answer has come yet."""
@@ -183,8 +189,8 @@ class TerminalChat:
 
 
 def _whole(call: Call, wording: Wording) -> str:
-    shown = card(call)
-    text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
+    output = output_of(call)
+    text = output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
     if not text:
-        text = outcome_for_agent(call, wording) + (f"\n{shown.output}" if shown.output else "")
+        text = outcome_for_agent(call, wording) + (f"\n{output}" if output else "")
     return text.rstrip("\n")

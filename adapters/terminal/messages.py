@@ -36,6 +36,8 @@ _WIDEST = 88
 _NARROWEST = 40
 _TAB = 4
 _CLUSTER = regex.compile(r"\X")
+#: A colour, or one grapheme cluster.
+_PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "
 
@@ -78,9 +80,34 @@ def _title(shown: Card, wording: Wording) -> str:
     return wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
 
 
-def wrapped(text: str, width: int) -> str:
-    """Return text for a TTY, broken between words if it is wider than the screen."""
-    return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
+def fitted(text: str, width: int) -> str:
+    """Return text for a TTY, in lines of at most `width` columns. So it takes as many rows as it has lines.
+
+    Plain lines are broken between words. A line with colours is laid out already, so it is only broken where it is too
+    wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than it looks here.
+    """
+    return "\n".join(piece for line in text.split("\n") for piece in _pieces(line, width))
+
+
+def _pieces(line: str, width: int) -> Iterator[str]:
+    if "\x1b" not in line:
+        return _wrap(line.expandtabs(_TAB), width)
+    return iter((_broken_painted(line, width),))
+
+
+def _broken_painted(line: str, width: int) -> str:
+    """Return a line with colours, with a line feed before each character that doesn't fit into the row."""
+    found, used = [], 0
+    for piece in _PAINTED.finditer(line):
+        blanks = piece[0] == "\t"
+        text = " " * (_TAB - used % _TAB) if blanks else piece[0]
+        wide = 0 if text.startswith("\x1b") else max(0, wcswidth(text))
+        if used + wide > width and used:
+            found.append("\n")
+            used = 0
+        found.append(text)
+        used += wide
+    return "".join(found)
 
 
 def ended(

@@ -6,11 +6,11 @@ anew when its width changes; after either, the decided card stands below its box
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from wcwidth import wcswidth
+
+from adapters.terminal.messages import fitted
 
 if TYPE_CHECKING:
     import os
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 
 #: Lines at the bottom that aren't ours: the line that is being typed, and the bar with the keys.
 _BELOW = 3
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class _Item(Struct, frozen=True):
-    """A text on the screen, and the ref of its call, None if it is about no call."""
+    """A text on the screen, fitted to its width, and the ref of its call, None if it is about no call."""
 
     text: str
     about: str | None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that the text takes."""
+        return self.text.count("\n") + 1
 
 
 class Screen:
@@ -34,8 +38,9 @@ class Screen:
     def __init__(self, write: Callable[[int, str], None], size: Callable[[], os.terminal_size]) -> None:
         self._write = write
         self._size = size
+        #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts since the oldest open box, which is the first; empty without an open box.
+        #: The texts since the oldest open box, or since the width last changed; empty without an open box.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 
@@ -45,31 +50,31 @@ class Screen:
         self.show(text, ref)
 
     def show(self, text: str, about: str | None = None) -> None:
-        """Show a text below the others."""
+        """Show a text below the others, broken where it is wider than the window."""
+        columns = self._size().columns
+        if columns != self._columns:
+            # The terminal wrapped the earlier texts again, so nobody knows how many rows they take now.
+            self._items, self._columns = [], columns
+        item = _Item(fitted(text, columns), about)
         if self._open:
-            self._columns = self._columns if self._items else self._size().columns
-            self._items.append(_Item(text, about))
-        self._write(0, text)
+            self._items.append(item)
+        self._write(0, item.text)
 
     def end(self, ref: str, text: str) -> None:
         """Show a decided card. It takes the place of its box and of what was said about it, if they are in sight."""
         first = next((at for at, item in enumerate(self._items) if item.about == ref), None)
-        if ref not in self._open or first is None or not self._is_in_sight(first):
-            self._open.discard(ref)
+        was_open = ref in self._open
+        self._open.discard(ref)
+        if not was_open or first is None or not self._is_in_sight(first):
             self._items = self._items if self._open else []
             return self.show(text, ref)
-        lines = sum(self._height(item.text) for item in self._items[first:])
+        rows = sum(item.rows for item in self._items[first:])
         kept = [item for item in self._items[first:] if item.about != ref]
-        self._open.discard(ref)
-        self._items = [*self._items[:first], *kept, _Item(text, None)] if self._open else []
-        return self._write(lines, "\n".join([*(item.text for item in kept), text]))
+        ended = _Item(fitted(text, self._columns), None)
+        self._items = [*self._items[:first], *kept, ended] if self._open else []
+        return self._write(rows, "\n".join(item.text for item in (*kept, ended)))
 
     def _is_in_sight(self, first: int) -> bool:
         size = self._size()
-        lines = sum(self._height(item.text) for item in self._items[first:])
-        return size.columns == self._columns and lines <= size.lines - _BELOW
-
-    def _height(self, text: str) -> int:
-        """Return how many lines of the window a text takes."""
-        widths = (wcswidth(_COLOURS.sub("", line)) for line in text.split("\n"))
-        return sum(max(1, -(-width // self._columns)) for width in widths)
+        rows = sum(item.rows for item in self._items[first:])
+        return size.columns == self._columns and rows <= size.lines - _BELOW

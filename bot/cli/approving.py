@@ -1,4 +1,4 @@
-"""The commands of approvers and operators: `pending`, `show`, `approve`, `reject`, `decide`, `withdraw`."""
+"""The commands of approvers and operators: `pending`, `sessions`, `show`, `approve`, `reject`, `decide`, `withdraw`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Confirm = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands `pending`, `show`, `approve`, `reject`, `decide` and `withdraw`."""
-    for command in (pending, show, approve, reject, decide, withdraw):
+    """Add the commands `pending`, `sessions`, `show`, `approve`, `reject`, `decide` and `withdraw`."""
+    for command in (pending, sessions, show, approve, reject, decide, withdraw):
         app.command()(command)
 
 
@@ -49,6 +49,22 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
         typer.echo(say("pending.none"))
     for call in calls:
         typer.echo(_listed(call))
+
+
+def sessions(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
+    """List the sessions of agents that wait.
+
+    For each session of an agent with pending requests, it shows the agent, the project, the session, the working
+    folder, how many requests are pending and since when, and the newest request.
+
+    Example: sayso sessions
+    """
+    with connect(config, socket, shown=True) as client:
+        found = client.call("sessions")["sessions"]
+    if json:
+        print_json(found)
+        return
+    typer.echo("\n".join(one["text"] for one in found) or say("sessions.none"))
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:

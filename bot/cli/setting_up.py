@@ -53,6 +53,7 @@ class Platform(StrEnum):
     CODEX = "codex"
     COPILOT = "copilot"
     GEMINI = "gemini"
+    OPENCLAW = "openclaw"
     OPENCODE = "opencode"
     QWEN = "qwen"
 

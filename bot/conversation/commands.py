@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hitl.call import ReplyKind, Verb
 from hitl.cards.card import headline
+from hitl.cards.sessions import session_text, waiting_sessions
 from hitl.cards.wording import SIGNS
 from hitl.errors import SaysoError
 from hitl.gate.response import unknown_call
@@ -35,6 +36,7 @@ class Commands:
         told = {
             "whoami": self._whoami,
             "pending": self._pending,
+            "sessions": self._sessions,
             "status": self._status,
             "cancel": self._cancel,
         }.get(heard.name)
@@ -84,14 +86,27 @@ class Commands:
         wording = self._voice.wording(heard)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
         told = wording.say("chat.pending", short=call.short, headline=head)
-        cards = await self._store.cards(call.ref) if linked else {}
+        return "\n".join([told, *(await self._links(call) if linked else [])])
+
+    async def _sessions(self, heard: Command) -> str:
+        """Return the agents' sessions that wait for this person, by the same rule as the pending requests."""
+        wording, private = self._voice.wording(heard), self._voice.is_private(heard)
+        lines: list[str] = []
+        for session in waiting_sessions(await self._for(heard)):
+            lines.append(session_text(session, self._gate.names, wording))
+            lines += await self._links(session.newest) if private else []
+        return "\n".join(lines) or wording.say("chat.sessions.nowhere" if private else "chat.sessions.none")
+
+    async def _links(self, call: Call) -> list[str]:
+        """Return the address of the call's card on this surface, if it has one and the platform gives addresses."""
+        cards = await self._store.cards(call.ref)
         surface = self._voice.surface.name
         links = [
             self._voice.talker.link(route, message)
             for route, message in cards.items()
             if message and route.partition(":")[0] == surface
         ]
-        return "\n".join([told, *filter(None, links[:1])])
+        return list(filter(None, links[:1]))
 
     async def _status(self, heard: Command) -> str:
         return self._voice.wording(heard).say("chat.status", count=len(await self._for(heard)))

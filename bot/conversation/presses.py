@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
-from hitl.call import Event, ReplyKind, Verb
-from hitl.errors import InvalidConfirmation
+from hitl.call import Entry, Event, ReplyKind, Verb
+from hitl.cards.card import file_below, whole
+from hitl.errors import InvalidConfirmation, Unavailable
 from hitl.gate.response import Answer, Came
-from hitl.ports import PlatformError
+from hitl.ports import Change, PlatformError, adding
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from hitl.call import Call, Reply
     from hitl.events import Press
 
+_log = logging.getLogger(__name__)
 #: Seconds. If deciding takes longer, the press is answered without its outcome, and the outcome follows as a message.
 PRESS_WITHIN_S = 1.0
 #: Kinds of answers that the person who pressed must not miss.
@@ -32,6 +37,8 @@ class Presses:
         self._service = voice.service
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
+        #: A lock for each card, held while its file is sent.
+        self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def pressed(self, heard: Press) -> None:
         """Decide the call of a press, or show its details.
@@ -69,20 +76,20 @@ class Presses:
         if self._toasts or not seen:
             text = wording.say("button.details") if seen else self._voice.text(heard, answer, alone=True)
             await self._talker.answer_press(str(heard.press), text, alert=not seen)
-        # Where a press opens no window, everybody there sees the details.
-        shown_in = self._voice.wording(heard, alone=not self._toasts)
-        text = answer.told(self._voice.gate.names, shown_in)
-        if seen and answer.call is not None and await self._showed(heard, route, answer.call, text):
+        if seen and answer.call is not None and await self._showed(heard, route, answer.call):
             await self._service.decide(reply)
+            self._service.accompany(self._attach(heard, route, answer.call))
         return answer
 
-    async def _showed(self, heard: Press, route: str, call: Call, text: str) -> bool:
-        """Return whether the text could be shown. If it can never be shown, tell the person.
+    async def _showed(self, heard: Press, route: str, call: Call) -> bool:
+        """Return whether the details could be shown. If they can never be shown, tell the person.
 
         Raises PlatformError for errors that may pass.
         """
+        # If a press opens no window, everybody in the conversation sees the details.
+        file = whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
         try:
-            await self._talker.show(route, f"{call.short}.txt", text, about=call.ref, press=heard.press)
+            await self._talker.show(route, file, about=call.ref, press=heard.press)
         except PlatformError as error:
             if error.passing:
                 raise
@@ -93,6 +100,38 @@ class Presses:
                 await self._talker.answer_press(str(heard.press), not_shown, alert=True)
             return False
         return True
+
+    async def _attach(self, heard: Press, route: str, call: Call) -> None:
+        """Send the details as a file below the pressed card if the card leaves out a part of the call.
+
+        Each card gets its file once, which the record says. If the file can't be sent, tell the person who pressed:
+        they have seen the details, and the next press tries again.
+        """
+        file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
+        card = heard.message
+        if file is None or card is None:
+            return
+        lock = self._attaching.setdefault(card, asyncio.Lock())
+        try:
+            async with lock:
+                if await self._has_file(call, card):
+                    return
+                if await self._talker.attach(route, file, about=call.ref, card=card):
+                    entry = Entry(call.ref, Event.ATTACHED, "service", {"card": card, "file": file.name})
+                    await self._voice.store.commit(adding(Change(entries=(entry,))))
+        except PlatformError as error:
+            _log.warning("file.not_sent", {"ref": call.ref, "route": route, "why": str(error)})
+            wording = self._voice.wording(heard, alone=True)
+            told = wording.say("chat.no_file", short=call.short, why=str(error))
+            told = f"{told} {wording.say(error.remedy)}." if error.remedy else told
+            await self._talker.answer_press(str(heard.press), told, alert=True)
+        except Unavailable as error:
+            _log.warning("file.not_recorded", {"ref": call.ref, "route": route, "why": error.message})
+
+    async def _has_file(self, call: Call, card: str) -> bool:
+        """Return whether the record says that a card has its file."""
+        lines = await self._voice.store.history(call.ref)
+        return any(line.event == Event.ATTACHED and json.loads(line.data).get("card") == card for line in lines)
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press.

@@ -12,7 +12,7 @@ from cachetools import FIFOCache
 
 from hitl import replies
 from hitl.call import Ask, Runs, Status
-from hitl.cards.card import details, outcome_for_agent
+from hitl.cards.card import outcome_for_agent, whole
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Line, PlatformError
@@ -120,8 +120,8 @@ class Turns:
         if len(calls) == 1 and self.explains(heard, calls[0]):
             return None
         for call in calls:
-            text = details(call, self._voice.gate.names, self._voice.wording(heard))
-            await self._voice.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref)
+            file = whole(call, self._voice.gate.names, self._voice.wording(heard))
+            await self._voice.talker.show(heard.conversation, file, about=call.ref)
         return None
 
     async def _begin(self, heard: Text) -> None:

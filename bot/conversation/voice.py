@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
-from hitl.cards.card import details, outcome
+from hitl.cards.card import outcome, whole
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.gate.response import Came
@@ -104,8 +104,9 @@ class Voice:
     async def show(self, heard: Heard, call: Call) -> None:
         """Show the person a whole call with its outcome so far."""
         names, wording = self.gate.names, self.wording(heard, alone=bool(heard.press))
-        text = f"{details(call, names, wording)}\n\n{outcome(call, names, wording)}"
-        await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
+        file = whole(call, names, wording)
+        told = file._replace(text=f"{file.text}\n\n{outcome(call, names, wording)}")
+        await self.talker.show(heard.conversation, told, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:
         """Return a sentence with the identity and the principal of the person who sent the event."""

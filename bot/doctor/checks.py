@@ -56,7 +56,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
         *_mcp(settings),
-        *_hooks(),
+        *_hooks(settings),
     ]
 
 
@@ -81,11 +81,18 @@ def _mcp(settings: Settings) -> Iterator[Check]:
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
 
 
-def _hooks() -> Iterator[Check]:
+def _hooks(settings: Settings) -> Iterator[Check]:
     """Run each installed hook of a coding agent once. An agent without a hook gets no line."""
     from bot.doctor.coding_agents import hooks
+    from bot.errors import SettingsError
 
-    for host, state, text in hooks():
+    try:
+        people = settings.directory()
+    except SettingsError:
+        return  # The check of people reports this.
+    names = {*people.requesters, *(name for place in people.conversations.values() for name in place.requesters or ())}
+    kinds = (identity.partition(":") for name in names for identity in people.identities(name))
+    for host, state, text in hooks(int(uid) for kind, _, uid in kinds if kind == LOCAL and uid.isdecimal()):
         yield Check(f"hook {host}", Health(state), text)
 
 

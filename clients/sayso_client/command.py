@@ -12,7 +12,7 @@ import os
 import sys
 
 from sayso_client.errors import ClientError
-from sayso_client.terminal import INTERRUPTED, carry_any_text, interrupted, tell, visible
+from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -140,7 +140,8 @@ class Command:
         if call["status"] != "pending":
             return ""
         if not self._quiet:
-            waits = say("command.waits", short=call["short"], until=_until(call), approvers=_named(call["approvers"]))
+            approvers, until = _named(call["approvers"]), clock_of(call["expires_at"])
+            waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
         call = self._asking.wait()
         if not self._quiet and call["status"] in _GRANTED:
@@ -287,14 +288,6 @@ def _parser(usage: str, description: str, example: str) -> argparse.ArgumentPars
     add("--ca-file", help="with --url: the authority that signed the service's certificate")
     add("--json", action="store_true", help="print JSON for programs")
     return parser
-
-
-def _until(call: Call) -> str:
-    """Return the time at which the call expires: the time of day, with the date unless it is today."""
-    from datetime import UTC, datetime
-
-    day, _, clock = call["expires_at"][:19].partition("T")
-    return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
 
 
 def _named(approvers: Sequence[str]) -> str:

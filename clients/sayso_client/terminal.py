@@ -46,6 +46,14 @@ def visible(text: str) -> str:
     )
 
 
+def clock_of(at: str) -> str:
+    """Return the time of day of an ISO 8601 time in UTC, with the date before it unless the date is today."""
+    from datetime import UTC, datetime
+
+    day, _, clock = at[:19].partition("T")
+    return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
+
+
 def carry_any_text() -> None:
     """Make the standard streams accept any text.
 

@@ -195,6 +195,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "finish": ("POST", "/v1/calls/{ref}/finish"),
     "release": ("POST", "/v1/calls/{ref}/release"),
     "pending": ("GET", "/v1/calls?limit=200&status=pending"),
+    "sessions": ("GET", "/v1/sessions"),
     "show": ("GET", "/v1/calls/{target}/record"),
     "decide": ("POST", "/v1/calls/{target}/decision", _decided),
     "card": ("GET", "/v1/calls/{target}/card"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
@@ -144,34 +144,32 @@ def card(
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
     risk, pending = call.verdict.risk, call.status is Status.PENDING
-    headline = told.headline(shown)
+    asks = is_question(call)
     return Card(
         sign=SIGNS[risk],
         risk=risk,
         short=call.short,
-        headline=headline,
+        headline=told.headline(shown),
         parts=shown.parts,
         below=wording.say("card.below", count=shown.below) if shown.below else "",
         place=told.place(),
         note=told.note(),
         rule=wording.say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
-        stakes=_stakes(call, wording) if not is_question(call) else line(wording, "card.never_secret"),
+        stakes=line(wording, "card.never_secret") if asks else _stakes(call, wording),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how(call, way, wording, cut=_needs_details(call, shown))
-        if not is_question(call)
-        else _how_to_answer(call, way, wording),
-        push=told.push(shown, headline),
+        how=_how_to_answer(call, way, wording) if asks else _how(call, way, wording, cut=_needs_details(call, shown)),
+        push=told.push(shown),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown, wording),
         end_why=() if pending else told.end_why(way),
-        output=mask(visible(call.output or "")) if not is_question(call) else "",
+        output=output_of(call),
         deadline=call.deadline,
         open=pending,
         done=call.status in _DONE,
         steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
-        asks=is_question(call),
-        choices=labels(call) if is_question(call) else (),
+        asks=asks,
+        choices=labels(call) if asks else (),
         left_out=_left_out(call, shown),
     )
 
@@ -180,6 +178,11 @@ def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -
     """Return the headline with the action on the same line, for lists."""
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
     return told.summary(shown)
+
+
+def output_of(call: Call) -> str:
+    """Return the output of the run as visible, masked text; '' for a question, whose answer is its result."""
+    return "" if is_question(call) else mask(visible(call.output or ""))
 
 
 def is_cut(call: Call) -> bool:
@@ -204,7 +207,7 @@ class _Teller:
     def _who(self, principal: str) -> Who:
         mine = bool(self._reader) and self._names.people.principal(principal) == self._reader
         text = self._say("card.you") if mine else self._names.of(principal, self._platform)
-        return Who(principal, text)
+        return Who(principal, text, mine)
 
     def _requester(self) -> str:
         """Return the requester's name; an agent has the name of the person whose account or token it uses."""
@@ -254,8 +257,7 @@ class _Teller:
             return self._say("card.note", who=self._requester(), note=words)
         return self._say("card.note.agent", who=self._requester(), note=words)
 
-    def push(self, shown: Shown, headline: str) -> str:
-        del headline
+    def push(self, shown: Shown) -> str:
         place = self.place()
         where = self._say("card.push.place", place=place) if place else ""
         room = _PUSH - len(where)
@@ -453,6 +455,23 @@ _SIGN = {
 
 
 # -- the details -------------------------------------------------------------------------------------------------
+
+
+class File(NamedTuple):
+    """A text, and the name of the file that holds it if a surface sends it as a file."""
+
+    name: str
+    text: str
+
+
+def whole(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File:
+    """Return the details of a call, as a file."""
+    return File(f"{call.short}.txt", details(call, names, wording))
+
+
+def file_below(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> File | None:
+    """Return the file that belongs below a card: the details, if the call is pending and its card leaves out a part."""
+    return whole(call, names, wording) if call.status is Status.PENDING and is_cut(call) else None
 
 
 def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:

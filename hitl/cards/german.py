@@ -233,7 +233,7 @@ GERMAN: Mapping[str, str] = {
     # commands in chats
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
-        "/pending: was offen ist\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
+        "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
         "/cancel REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
@@ -241,6 +241,11 @@ GERMAN: Mapping[str, str] = {
     "chat.pending.nowhere": "Für Sie ist nichts offen.",
     "chat.open": "Karte öffnen",
     "chat.pending.none": "Hier ist nichts für Sie offen.",
+    "chat.sessions.nowhere": "Keine Sitzung eines Agenten wartet auf Sie.",
+    "chat.sessions.none": "Hier wartet keine Sitzung eines Agenten auf Sie.",
+    "session.waits": "{agent} · Projekt {project} · Sitzung {session}: {requests:Anfrage|Anfragen} seit {since} UTC{folder}",
+    "session.folder": ", in {folder}",
+    "session.newest": "Neueste: {short} · {sign} {headline}",
     "chat.status": "Ich laufe. {count:Anfrage ist|Anfragen sind} hier offen.",
     "chat.usage": "{command} braucht die sechs Zeichen einer Anfrage, wie /pending sie nennt.",
     "chat.withdrawn": "{short} ist zurückgezogen.",
@@ -251,13 +256,15 @@ GERMAN: Mapping[str, str] = {
     "chat.edited": "Eine bearbeitete Nachricht entscheidet nichts. Schreiben Sie eine neue.",
     "chat.forwarded": "Eine weitergeleitete Nachricht entscheidet nichts. Antworten Sie mit eigenen Worten.",
     "chat.not_shown": "Ich kann {short} hier nicht ganz zeigen. Es gilt deshalb als nicht angesehen. Am Terminal: sayso show {short}",
+    "chat.file": "{name}: die ganze Anfrage",
+    "chat.no_file": "Ich konnte {short} nicht als Datei unter die Karte stellen ({why}). Details zeigt weiterhin alles.",
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",
     # the same where commands have one name in front, and in windows
     "chat.help.sayso": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
-        "/sayso pending: was offen ist\n/sayso show REF: eine Anfrage ganz\n/sayso approve REF: freigeben\n"
+        "/sayso pending: was offen ist\n/sayso sessions: welche Agenten warten\n/sayso show REF: eine Anfrage ganz\n/sayso approve REF: freigeben\n"
         "/sayso reject REF GRUND: ablehnen\n/sayso withdraw REF: eigene Anfrage zurückziehen\n"
         "/sayso status: wie es mir geht\n/sayso whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder antworten Sie in ihrem Thread: ja, oder nein und warum."
@@ -360,7 +367,6 @@ GERMAN: Mapping[str, str] = {
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # questions of agents to people
     "card.headline.asks": "{who} fragt",
-    "card.asks": "eine Frage stellen",
     "card.never_secret": "Antworten Sie nie mit einem Passwort, einem Schlüssel oder einem anderen Geheimnis: Der Agent liest die Antwort.",
     "card.answer.reply": "Antworten Sie auf diese Nachricht.",
     "card.answer.thread": "Drücken Sie Antworten, oder antworten Sie in diesem Thread.",

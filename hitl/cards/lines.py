@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class Who(Struct, frozen=True):
-    """A person: the principal, and the name to show."""
+    """A person: the principal, and the name to show. `own` says that the person is the only reader of the card."""
 
     principal: str
     text: str
+    own: bool = False
 
 
 class Moment(Struct, frozen=True):

@@ -110,7 +110,9 @@ def _question(call: Call, wording: Wording) -> Shown:
     """Return the question, never cut, in a block of its own, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
-    return Shown(wording.say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)
+    return Shown(
+        wording.say("question.does"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0
+    )
 
 
 def labels(call: Call) -> tuple[str, ...]:

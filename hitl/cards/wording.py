@@ -32,7 +32,6 @@ ENGLISH: Mapping[str, str] = {
     # the card: the requester, the action and the place
     "card.headline": "{who} wants to {phrase}",
     "card.headline.asks": "{who} asks",
-    "card.asks": "ask a question",
     "card.agent_of": "{name}'s agent",
     "card.you": "you",
     "card.wants.run": "run",
@@ -317,7 +316,7 @@ ENGLISH: Mapping[str, str] = {
     # commands in chats
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
-        "/pending: what is pending\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
+        "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
         "/cancel REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
         "Or answer a card: press a button, or reply yes, or no and why."
     ),
@@ -327,6 +326,8 @@ ENGLISH: Mapping[str, str] = {
     "chat.working": "is working on an answer",
     "chat.open": "Open the card",
     "chat.pending.none": "Nothing is pending for you here.",
+    "chat.sessions.nowhere": "No session of an agent waits for you.",
+    "chat.sessions.none": "No session of an agent waits for you here.",
     "chat.status": "I am running. {count:request is|requests are} pending here.",
     "chat.usage": "{command} needs the six characters of a request, as /pending lists them.",
     "chat.withdrawn": "{short} is withdrawn.",
@@ -337,14 +338,21 @@ ENGLISH: Mapping[str, str] = {
     "chat.edited": "An edited message decides nothing. Send a new one.",
     "chat.forwarded": "A forwarded message decides nothing. Answer in your own words.",
     "chat.not_shown": "I can't show {short} whole here, so it doesn't count as looked at. At a terminal: sayso show {short}",
+    "chat.file": "{name}: the whole request",
+    "chat.no_file": "I couldn't put all of {short} below its card as a file ({why}). Details still shows all of it.",
     "chat.unchecked": "I can't look up who you are here. Nothing was decided. Use the buttons.",
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
+    # sessions of agents that have pending requests
+    "session.waits": "{agent} · project {project} · session {session}: {requests:request|requests} since {since} UTC{folder}",
+    "session.folder": ", in {folder}",
+    "session.newest": "Newest: {short} · {sign} {headline}",
+    "sessions.none": "No session of an agent waits.",
     # commands on a platform that puts one name before them, and windows
     "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
-        "/sayso pending: what is pending\n/sayso show REF: one request whole\n/sayso approve REF\n/sayso reject REF REASON\n"
-        "/sayso withdraw REF: withdraw what you asked\n/sayso status: how I am\n"
+        "/sayso pending: what is pending\n/sayso sessions: which agents wait\n/sayso show REF: one request whole\n"
+        "/sayso approve REF\n/sayso reject REF REASON\n/sayso withdraw REF: withdraw what you asked\n/sayso status: how I am\n"
         "/sayso whoami: your id for the configuration\n"
         "Or answer a card: press a button, or answer in its thread: yes, or no and why."
     ),
@@ -458,7 +466,7 @@ ENGLISH: Mapping[str, str] = {
     "suggest.folder": "always in {folders}; the rule allows it in every folder",
     "suggest.none": "No kind of request was approved {least} times without ever ending otherwise.",
     "show.flawed": "Don't trust what follows.",
-    "store.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
+    "start.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
     "unfit.older": "the database is older than what was last allowed to run",
     "unfit.surfaces": "every surface refused its card",
     "unfit.unshown": "every surface refused its card: {why}",
@@ -561,6 +569,8 @@ ENGLISH: Mapping[str, str] = {
     "token.stands.over": "over since {at}",
     "token.stands.used": "used {at} UTC",
     "token.stands.unused": "never used",
+    "aap.conflict": "The request is in another state ({code}). Nothing was changed.",
+    "aap.context": "Context and server take more than {most} bytes together. Nothing was asked.",
     "api.malformed": "The request can't be understood in exactly one way. Nothing was done.",
     "api.late": "The request didn't arrive whole in time. Nothing was done.",
     "api.large": "The body is too large. Nothing was done; put what is large in a file and name it.",

@@ -84,9 +84,10 @@ def fallback_sentence(ask: Ask) -> str:
     return say("card.does.fallback", tool=quoted(ask.tool))
 
 
-def recorded(call: Call) -> dict[str, object]:
+def recorded(call: Call, ask: Ask) -> dict[str, object]:
     """Return the data of the record's line about a new call."""
-    return {
+    submitted = {"submitted": ask.submitted} if ask.submitted else {}
+    return submitted | {
         "short": call.short,
         "digest": call.digest,
         "tools": call.tools,

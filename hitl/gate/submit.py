@@ -145,7 +145,7 @@ def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     call = call if ask.must_ask else _passed(gate, call, now)
     verdict = call.verdict
     call = call.evolve(row_mac=seals.row(gate.keys, call))
-    asked = Entry(call.ref, Event.ASKED, ask.requester, recorded(call))
+    asked = Entry(call.ref, Event.ASKED, ask.requester, recorded(call, ask))
     if verdict.action is Action.DENY:
         why = verdict.message or verdict.why
         ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)

@@ -414,7 +414,8 @@ def connections_open(request: Request) -> Json:
 
 def get_upload_url(request: Request) -> Json:
     """Return where a file's bytes may be sent."""
-    made = File(request.platform.world.new_id("F"), request.params.required("filename"), user_id=request.app.user_id)
+    number, snippet = request.platform.world.new_id("F"), request.params.text("snippet_type")
+    made = File(number, request.params.required("filename"), user_id=request.app.user_id, snippet=snippet)
     request.params.required("length")
     request.platform.world.files[made.id] = made
     return {"upload_url": f"{request.platform.root}/upload/v1/{made.id}", "file_id": made.id}

@@ -80,7 +80,7 @@ def file(one: File, root: str) -> Json:
         "mimetype": one.mime,
         "size": len(one.content),
         "user": one.user_id,
-        "mode": "hosted",
+        "mode": "snippet" if one.snippet else "hosted",
         "is_external": False,
         "url_private": f"{root}/files/{one.id}",
         "url_private_download": f"{root}/files/{one.id}",

@@ -107,6 +107,8 @@ class File:
     title: str = ""
     user_id: str = ""
     mime: str = "text/plain"
+    #: The type of a snippet, '' for a file that isn't a snippet.
+    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True)

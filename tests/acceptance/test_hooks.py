@@ -57,7 +57,7 @@ def outcome(host: str, done: subprocess.CompletedProcess[str]) -> str:
 def numbered(host: str, number: object) -> dict[str, Any]:
     """The host's event, of a call of its own."""
     event = {**EVENTS[host]}
-    for name in ("tool_use_id", "callID"):
+    for name in ("tool_use_id", "callID", "toolCallId"):
         if name in event:
             event[name] = f"{event[name]}-{number}"
     return event
@@ -126,7 +126,7 @@ def test_what_the_policy_allows_is_left_to_the_hosts_own_rules(
         event.get("tool_input", event.get("toolArgs", {})).pop(extra, None)
     done = ran(line(service, host), event, tmp_path)
 
-    assert ("allow" if host in {"copilot", "opencode"} else "own") == outcome(host, done)
+    assert ("allow" if host in {"copilot", "openclaw", "opencode"} else "own") == outcome(host, done)
 
 
 def test_a_prompt_of_claudes_own_is_answered_by_people(service: Installation, tmp_path: Path) -> None:

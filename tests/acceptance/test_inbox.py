@@ -50,6 +50,18 @@ def test_the_inbox_takes_an_answer_to_a_question(service: Installation, given: s
         service.call("withdraw", target=call["ref"])
 
 
+def test_agents_that_wait_are_listed_by_their_sessions(service: Installation) -> None:
+    """`sayso sessions` shows agent, project, session, folder and the newest request; nothing waits: it says so."""
+    before = service.run("sessions")
+    named = {"tool": "deploy", "agent": "claude-code", "session": "s-17", "cwd": "/srv/shop"}
+    calls = [service.call("ask", args={"argv": ["echo", name]}, **named)["call"] for name in ("one", "two")]
+    shown, data = service.run("sessions"), json.loads(service.run("sessions", "--json").stdout)
+
+    assert (0, f"{say('sessions.none')}\n") == (before.returncode, before.stdout)
+    assert all(part in shown.stdout for part in ("claude-code", "shop", "s-17", "/srv/shop", calls[1]["short"]))
+    assert [(2, calls[1]["ref"])] == [(one["pending"], one["newest"]) for one in data]
+
+
 @pytest.mark.parametrize("given", ["q\n", "", "what?\n\nq\n", "d\nq\n"])
 def test_no_other_key_decides(service: Installation, given: str) -> None:
     """Quitting, the end of the input, anything else and looking at the details leave a request pending."""

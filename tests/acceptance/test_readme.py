@@ -8,6 +8,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.acceptance.installation import ALONE
+from tests.patience import PATIENCE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.acceptance.installation import Installation
 
 ROOT = Path(__file__).parents[2]
 #: What differs from run to run and from machine to machine: short refs, times of day, logins and places.
@@ -32,6 +43,42 @@ def settled(lines: list[str]) -> list[str]:
     for pattern, instead in CHANGING:
         text = pattern.sub(instead, text)
     return text.splitlines()
+
+
+def block(language: str) -> str:
+    """The one block of this language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    return str(found)
+
+
+@pytest.mark.parametrize(("verb", "came"), [("approve", "deleted old-login"), ("reject", "keep it")])
+def test_the_agents_tool_obeys_the_policy_beside_it(install: Callable[..., Installation], verb: str, came: str) -> None:
+    """The tool waits for a person and then says what came of it; what the policy denies is never asked about."""
+    service = install(settings=f'policy = "team"\npolicies = ["policies"]\n{ALONE}')
+    (service.root / "policies").mkdir(mode=0o700)
+    (service.root / "policies/team.yaml").write_text(block("yaml"))
+    service.start()
+    with subprocess.Popen(
+        [sys.executable, "-c", block("python")], cwd=service.root, stdout=subprocess.PIPE, text=True
+    ) as program:
+        (call,) = service.waiting()
+        service.call("decide", target=call["ref"], verb=verb, reason="keep it" if verb == "reject" else None)
+        told, _ = program.communicate(timeout=PATIENCE_S)
+    first, second = told.splitlines()
+
+    assert ("delete_branch", "high") == (call["tool"], call["risk"])
+    assert came in first
+    assert "deleted" not in second
+    assert [] == service.call("pending")["calls"]
+
+
+def test_the_first_screen_shows_the_demo_the_tests_and_a_picture() -> None:
+    """Before the first heading of a section: whoever opens the page sees how to try it, and what people see."""
+    first = (ROOT / "README.md").read_text().partition("\n## ")[0]
+
+    assert {"make demo", "make test"} <= set(re.findall(r"^make \w+", first, re.MULTILINE))
+    assert "docs/cards/readme.png" in first
+    assert first.count("\n") < 50
 
 
 def test_the_transcript_is_real(tmp_path: Path) -> None:

@@ -244,6 +244,7 @@ def effects(ref: str, ben: str) -> dict[str, str]:
     """What shows the effect of each command that the page names, given by Ben on the call with that reference."""
     return {
         "pending": ref,
+        "sessions": f"(only for one): {say('chat.sessions.none')}",
         "show REF": "(ben has the form 'Details'",
         "approve REF": "(edited)",
         "reject REF REASON": say("agent.rejected.reason", short=ref, reason="REASON"),

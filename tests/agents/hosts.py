@@ -57,6 +57,22 @@ def _opencode(model: Model, file: Path) -> None:
     file.write_text(json.dumps(document))
 
 
+def _openclaw(model: Model, file: Path) -> None:
+    """Let OpenClaw's own rules allow every command, so that only the gate holds one."""
+    counts = {"reasoning": False, "input": ["text"], "contextWindow": 100_000, "maxTokens": 4_000}
+    costs = {"cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), 0)}
+    provider = {"baseUrl": f"{model.url}/v1", "apiKey": "x", "api": "openai-completions"}
+    models = [{"id": "m", "name": "m", **counts, **costs}]
+    workspace = str(file.parents[2] / "project")
+    defaults = {"model": {"primary": "standin/m"}, "workspace": workspace, "skipBootstrap": True}
+    document = {
+        "agents": {"defaults": defaults},
+        "tools": {"exec": {"host": "gateway", "security": "full", "ask": "off"}},
+        "models": {"mode": "merge", "providers": {"standin": {**provider, "models": models}}},
+    }
+    file.write_text(json.dumps(document))
+
+
 HOSTS = {
     "claude-code": Host(
         AGENTS / "claude" / "claude_agent_sdk" / "_bundled" / "claude",
@@ -82,6 +98,13 @@ HOSTS = {
         lambda command: ("exec_command", {"cmd": command}),
         lambda _: {},
         _codex,
+    ),
+    "openclaw": Host(
+        AGENTS / "openclaw" / "node_modules" / ".bin" / "openclaw",
+        ["agent", "--local", "--session-id", "s1", "--message", "go", "--timeout", "150", "--json"],
+        lambda command: ("exec", {"command": command}),
+        lambda _: {"NO_COLOR": "1"},
+        _openclaw,
     ),
     "opencode": Host(
         AGENTS / "node_modules" / ".bin" / "opencode",

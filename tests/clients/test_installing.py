@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from sayso_client.hooks import installing, opencode
+from sayso_client.hooks import installing, openclaw, opencode
 from sayso_client.hooks.installing import MARK, checked, main
 
-HOSTS = ["claude-code", "codex", "copilot", "gemini", "opencode", "qwen"]
+HOSTS = ["claude-code", "codex", "copilot", "gemini", "openclaw", "opencode", "qwen"]
 #: The hosts whose settings hold the command itself.
 HOOKED = [host for host in HOSTS if host != "opencode"]
 OTHERS: dict[str, str] = {
@@ -23,6 +23,7 @@ OTHERS: dict[str, str] = {
     "codex": 'model = "o5"  # mine\n\n[tui]\nnotifications = true\n',
     "copilot": '{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "true"}]}}',
     "gemini": '{"hooksConfig": {"enabled": true}, "theme": "dark"}',
+    "openclaw": '{"plugins": {"allow": ["other"], "load": {"paths": ["/x"]}}, "gateway": {"port": 1}}',
     "opencode": '{"plugin": ["other"], "permission": {"bash": {"*": "allow", "rm *": "deny"}}}',
     "qwen": '{"theme": "dark"}',
 }
@@ -54,7 +55,7 @@ def test_what_is_taken_out_leaves_the_settings_as_they_were(tmp_path: Path, host
         assert 0o600 == stat.S_IMODE((tmp_path / "settings.before-sayso").stat().st_mode)
 
 
-@pytest.mark.parametrize("host", HOOKED)
+@pytest.mark.parametrize("host", [host for host in HOOKED if host != "openclaw"])
 def test_what_was_there_stays_beside_the_hook(tmp_path: Path, host: str) -> None:
     """Other hooks and other settings are as they were."""
     file = tmp_path / "settings"
@@ -230,12 +231,11 @@ def test_a_host_that_is_too_old_is_refused(
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_an_installed_hook_is_tried(tmp_path: Path, host: str) -> None:
-    """It runs, and denies what it doesn't understand; whoever runs this can change it, which is said."""
+    """It runs, and denies what it doesn't understand. Its user can change it, which is red: the service is apart."""
     install(host, tmp_path / "settings")
-    states = [state for state, _ in checked(host, tmp_path / "settings")]
+    *tried, last = [state for state, _ in checked(host, tmp_path / "settings")]
 
-    assert "green" == states[0]
-    assert "red" not in states
+    assert ({"green"}, "red") == (set(tried), last)
 
 
 def test_a_hook_that_is_gone_or_broken_is_red(tmp_path: Path) -> None:
@@ -247,6 +247,49 @@ def test_a_hook_that_is_gone_or_broken_is_red(tmp_path: Path) -> None:
 
     assert "red" == checked("qwen", file)[0][0]
     assert 1 == install("qwen", file, action="check")
+
+
+def test_openclaws_other_plugins_stay(tmp_path: Path) -> None:
+    """Ours joins the lists of those that are loaded and allowed."""
+    file = tmp_path / "openclaw.json"
+    file.write_text(OTHERS["openclaw"])
+    install("openclaw", file)
+    document = json.loads(file.read_text())
+
+    assert ["/x", openclaw.PLUGIN] == document["plugins"]["load"]["paths"]
+    assert (["other", "sayso"], {"port": 1}) == (document["plugins"]["allow"], document["gateway"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"enabled": False},
+        {"deny": ["sayso"]},
+        {"allow": ["other"]},
+        {"load": {"paths": []}},
+        {"entries": {"sayso": {}}},
+    ],
+    ids=str,
+)
+def test_an_openclaw_that_does_not_load_the_plugin_is_red(tmp_path: Path, change: dict[str, Any]) -> None:
+    """It would run everything."""
+    file = tmp_path / "openclaw.json"
+    install("openclaw", file)
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps({**document, "plugins": document["plugins"] | change}))
+
+    assert not openclaw.guarded(file.read_text())
+    assert "red" in {state for state, _ in checked("openclaw", file)}
+
+
+@pytest.mark.parametrize("plugins", [{"enabled": False}, {"deny": ["sayso"]}], ids=str)
+def test_an_openclaw_that_refuses_the_plugin_is_left_as_it_is(tmp_path: Path, plugins: dict[str, Any]) -> None:
+    """Somebody decided that no plugin is loaded, or not this one; the installer says so and writes nothing."""
+    file = tmp_path / "openclaw.json"
+    file.write_text(json.dumps({"plugins": plugins}))
+
+    assert 1 == install("openclaw", file)
+    assert {"plugins": plugins} == json.loads(file.read_text())
 
 
 def permission(**document: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulators.slack import Channel, SlackServer, User
+from simulators.slack import Channel, Refuse, SlackServer, User
 from simulators.slack.state import ALL_SCOPES
 from tests.simulators.conftest import CARD, RawApp
 
@@ -317,6 +317,24 @@ async def test_files(slack: SlackServer, hands: RawApp, ops: Channel) -> None:
     assert ("OK - 5", b"bytes") == (uploaded, content)
     assert ("see", "file_share", ["a.txt"]) == (message.text, message.subtype, [one.name for one in message.files])
     assert "file_not_found" == await hands.refused("files.completeUploadExternal", files=[{"id": "F0"}])
+
+
+async def test_a_snippet_goes_into_a_thread(slack: SlackServer, hands: RawApp, ops: Channel) -> None:
+    """The file is a snippet, its message is a reply in the thread, and a fault may meet the upload itself."""
+    head = await hands.do("chat.postMessage", channel=ops.id, text="head")
+    wanted = await hands.do("files.getUploadURLExternal", filename="a.txt", length=5, snippet_type="text")
+    await slack.fail("upload", Refuse("internal_error", 500))
+    statuses = []
+    for _ in range(2):
+        async with hands.http.post(wanted["upload_url"], data=b"bytes") as answer:
+            statuses.append(answer.status)
+    where = {"channel_id": ops.id, "thread_ts": head["ts"]}
+    shared = await hands.do("files.completeUploadExternal", files=[{"id": wanted["file_id"]}], **where)
+    reply = (await slack.messages(ops))[-1]
+
+    assert [500, 200] == statuses
+    assert ["snippet"] == [file["mode"] for file in shared["files"]]
+    assert (head["ts"], b"bytes") == (reply.thread_ts, reply.files[0].content)
 
 
 async def test_a_missing_scope_says_which(slack: SlackServer, hands: RawApp, ops: Channel) -> None:

@@ -34,6 +34,7 @@ SOURCES = (
     ("/v1/calls", "post", "202", "/ref"),
     ("/v1/calls", "get", "200", "/calls/0/ref"),
     ("/hitl/pending", "get", "200", "/pending/0/approval_id"),
+    ("/aap/v1/requests", "post", "201", "/id"),
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -75,6 +76,8 @@ def before_call(_context: Any, case: schemathesis.Case, _kwargs: dict[str, Any])
     wait = (case.query or {}).get("wait")
     if isinstance(wait, int | float) and 0 < wait <= 60:
         case.query["wait"] = WAIT_S
+    elif isinstance(wait, str) and re.fullmatch(r"[1-9][0-9]{0,6}[smh]", wait):
+        case.query["wait"] = "1s"
     named = case.path_parameters or {}
     if named.get("name") in OURS:
         case.path_parameters["name"] = "another"
@@ -87,8 +90,9 @@ def _fitting(body: dict[str, Any], ref: str) -> dict[str, Any]:
     fitting = dict(body)
     if isinstance(calls := body.get("calls"), list):
         fitting["calls"] = [_one_of_many(call, place) for place, call in enumerate(calls)]
-    if not _is_canonical(body.get("args")):
-        fitting["args"] = {}
+    fitting |= {name: {} for name in ("args", "arguments", "context") if name in body and not _is_canonical(body[name])}
+    if isinstance(tool := body.get("params"), dict) and not _is_canonical(tool.get("arguments")):
+        fitting["params"] = {**tool, "arguments": {}}
     if _HASH.fullmatch(str(body.get("secret_hash"))):
         fitting["secret_hash"] = SECRET_HASH
     if isinstance(body.get("secret"), str) and body["secret"]:

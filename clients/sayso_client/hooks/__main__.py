@@ -17,6 +17,7 @@ HOSTS = {
     "codex": "codex",
     "copilot": "copilot",
     "gemini": "gemini",
+    "openclaw": "openclaw",
     "opencode": "opencode",
     "qwen": "qwen",
 }

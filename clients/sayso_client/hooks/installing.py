@@ -18,11 +18,16 @@ import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from sayso_client.errors import ClientError
 from sayso_client.hooks.__main__ import HOSTS
+from sayso_client.hooks.guarding import weak_points
 from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: The text by which our commands are recognised. Every installed command contains it, and no other text does.
 MARK = "sayso_client.hooks"
@@ -62,8 +67,16 @@ class Pluggable(Host, Protocol):
     def restored(self, text: str, before: str) -> str:
         """Return the settings with the other changes of `put` undone, as they were in `before`."""
 
+
+@runtime_checkable
+class Guarded(Protocol):
+    """A host whose settings can let tools run without its plugin."""
+
+    #: The catalogue key of the sentence about settings that aren't guarded.
+    UNGUARDED: str
+
     def guarded(self, text: str) -> bool:
-        """Return whether the settings keep tools from running if the plugin doesn't load."""
+        """Return whether tools run under these settings only if our plugin judges them, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -216,23 +229,28 @@ def check_version(host: str) -> str | None:
     return None
 
 
-def checked(host: str, file: Path) -> list[tuple[str, str]]:
-    """Check an installed hook. Return pairs of `green`, `yellow` or `red` and a sentence."""
+def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[tuple[str, str]]:
+    """Check an installed hook. Return pairs of `green`, `yellow` or `red` and a sentence.
+
+    `users` are the ids of the users as whom agents run; by default the user who runs this.
+    """
     text, plugin = _read(file) or "", _plugin(host, file)
     named = [line for line in _strings(text) if MARK in line]
     lines = sorted({line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else set(named))
     if not lines or not named:
         return [("red", say("hook.absent", host=host, file=file))]
     found = [_tried(line) for line in lines]
-    if plugin and not cast("Pluggable", module(host)).guarded(text):
-        found.append(("red", say("hook.unguarded", file=file, host=host)))
-    python = shlex.split(shlex.split(lines[0])[2].partition("$(")[2].partition(")")[0])
-    programs = [Path(word) for word in python if word.startswith("/")]
-    paths = [*programs[:1], Path(__file__).parent, file, *([plugin] if plugin else [])]
-    open_paths = [str(path) for path in paths if path.exists() and os.access(path, os.W_OK)]
-    if open_paths:
-        found.append(("yellow", say("hook.open", paths=", ".join(open_paths))))
-    return found
+    known = module(host)
+    if isinstance(known, Guarded) and not known.guarded(text):
+        found.append(("red", say(known.UNGUARDED, file=file, host=host)))
+    files = [file, *([plugin] if plugin else [])]
+    return found + weak_points(_hook(lines), files, [os.getuid()] if users is None else users)
+
+
+def _hook(lines: list[str]) -> list[str]:
+    """Return the words of the hook's own command, which `command` put into a shell line, or []."""
+    shell = next((line for line in lines if "$(" in line), "")
+    return shlex.split(shell and shlex.split(shell)[-1].partition("$(")[2].partition(") &&")[0])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -22,6 +22,8 @@ THEN = "hook.then.opencode"
 #: The name of the plugin's file beside the settings. If it were in OpenCode's folder for plugins, OpenCode would start
 #: a package manager.
 BESIDE = "sayso_client.hooks.js"
+#: The key of the sentence about a `permission` that lets tools run.
+UNGUARDED = "hook.unguarded"
 _ASK, _REFUSALS = "ask", ("ask", "deny")
 
 

@@ -266,6 +266,22 @@ async def test_pages_hold_every_call_once(api: Api) -> None:
     assert (len(refs), set(refs)) == (len(found), set(found))
 
 
+async def test_agents_that_wait_are_listed_by_session(api: Api) -> None:
+    """A session with its folder and newest call, to the agent that asked and to approvers, and to no other agent."""
+    agent, other, approver = await api.agent(), await api.agent("other"), await api.approver()
+    named = {"agent": "claude-code", "session": "s1", "cwd": "/srv/shop"}
+    calls = [await asked(agent, args={"n": number}, **named) for number in range(2)]
+    await asked(agent)
+    own, seen, hidden = [
+        fits(await client.get("/v1/sessions"), "SessionList")["sessions"] for client in (agent, approver, other)
+    ]
+
+    assert (own, []) == (seen, hidden)
+    (session,) = seen
+    told = {key: session[key] for key in ("agent", "session", "project", "cwd", "pending", "newest")}
+    assert {**named, "project": "shop", "pending": 2, "newest": calls[1]["ref"]} == told
+
+
 async def test_a_method_that_a_path_does_not_have_is_405(api: Api) -> None:
     """The Allow header names every method of the path, and the body is a problem."""
     answer = await (await api.agent()).delete("/v1/calls")

@@ -67,6 +67,17 @@ async def test_when_all_is_well_all_is_green(world: World) -> None:
     assert dict.fromkeys(ALL, Health.GREEN) == {name: check.state for name, check in checks.items()}
 
 
+async def test_without_the_scope_for_files_alone_requests_still_get_answers(world: World) -> None:
+    """Yellow, because only the file below a cut card is missing; with another scope missing too it is red."""
+    await world.slack.revoke_scope("files:write", world.app)
+    alone = (await world.look())["slack scopes"]
+    await world.slack.revoke_scope("reactions:read", world.app)
+    both = (await world.look())["slack scopes"]
+
+    assert [Health.YELLOW, Health.RED] == [alone.state, both.state]
+    assert all("files:write" in check.text for check in (alone, both))
+
+
 async def test_a_wrong_token_is_named(world: World) -> None:
     """By Slack's own word for it, without the token."""
     (check,) = (await world.look(world.settings(bot_token=SecretStr("xoxb-wrong")))).values()

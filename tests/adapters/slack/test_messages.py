@@ -24,9 +24,13 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
+from hitl import question
 from hitl.call import Call, Decision, State, Verb
 from hitl.cards.card import card
+from hitl.cards.languages import wording_of
 from hitl.cards.wording import say
+from hitl.people import Directory
+from hitl.people.names import Names
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import ButtonData, Keyring
 from simulators.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
@@ -158,3 +162,31 @@ def test_the_window_for_a_reason_is_one(verb: Verb) -> None:
 
     assert [] == view_problems(window)
     assert "ABC234" in shown("", window["blocks"]).text
+
+
+@pytest.mark.parametrize("tool", ["bash", question.TOOL])
+def test_labels_for_screen_readers_are_cut_in_the_languages_words(tool: str) -> None:
+    """Of a question as of any other request: the count of what is left out is in the language of the card."""
+    german = wording_of("de")
+    asks = tool == question.TOOL
+    long = {"question": "warum " * 40} if asks else {"command": "echo " + "x" * 200}
+    call = parked(args=canonical(long), executor=question.EXECUTOR if asks else "workspace", tool=tool)
+    blocks = card_message(call, KEYS, PLACE, wording=german).blocks
+    labels = [button["accessibility_label"] for button in blocks[-1]["elements"]]
+    push = cut(card(call, platform="slack", wording=german).push, 75, german)
+
+    assert [cut(f"{button['text']['text']}: {push}", 75, german) for button in blocks[-1]["elements"]] == labels
+    assert len(labels) >= 3
+
+
+def test_a_person_who_is_called_you_is_mentioned_as_anybody() -> None:
+    """A name decides nothing: only the card's one reader isn't mentioned."""
+    ann = "slack:T1/UANN"
+    names = Names(Directory(approvers=(ann,)))
+    names.learn(ann, say("card.you"))
+    call = parked(approvers=(ann,))
+
+    def mentioned(reader: str) -> list[str]:
+        return [mark.target for mark in seen(card_message(call, KEYS, PLACE, names, reader=reader)).of("user")]
+
+    assert (["UANN"], []) == (mentioned(""), mentioned(ann))

@@ -101,3 +101,13 @@ def test_an_echo_alone_makes_no_place_known() -> None:
     threads.echoed(PLACE, "5.0")
 
     assert (False, False) == (threads.known(PLACE), threads.is_sure(PLACE))
+
+
+def test_a_file_that_comes_back_is_about_the_call_it_was_sent_for(threads: Threads) -> None:
+    """Slack names the message of a file only when it sends that message back; another file stays unknown."""
+    threads.shares("F1", REF)
+    threads.echoed(PLACE, "6.0", ["F1"])
+    known = say(threads, "7.0", "U1")
+    threads.echoed(PLACE, "8.0", ["F2"])
+
+    assert [REF, None] == [known, say(threads, "9.0", "U1")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from wcwidth import wcswidth
 
-from adapters.terminal.messages import box, countdown, ended, plain, wrapped
+from adapters.terminal.messages import box, countdown, ended, fitted, plain
 from hitl.call import Action, Call, Decision, Reason, Risk, State, Verdict
 from hitl.cards.wording import say
 from hitl.testing import a_call
@@ -134,8 +134,8 @@ def test_nothing_is_dropped_by_breaking_lines() -> None:
 
 def test_text_is_wrapped_to_the_window() -> None:
     """Between words where it can be; line breaks stay."""
-    assert "one two\nthree\n\nfour" == wrapped("one two three\n\nfour", 8)
-    assert {10} == {wcswidth(line) for line in wrapped("漢" * 20, 10).split("\n")}
+    assert "one two\nthree\n\nfour" == fitted("one two three\n\nfour", 8)
+    assert {10} == {wcswidth(line) for line in fitted("漢" * 20, 10).split("\n")}
 
 
 def test_plain_lines_end_in_no_blanks() -> None:

@@ -82,6 +82,38 @@ def test_a_window_of_another_width_erases_nothing(window: Window) -> None:
     assert ["┃ a request", "┃ for you", "✓ done"] == window.lines
 
 
+def test_boxes_that_came_after_a_resize_collapse_again(window: Window) -> None:
+    """Only what was shown at another width can't be replaced, also while an older box is still open."""
+    window.screen.card("a", BOX)
+    window.columns = 15
+    window.screen.card("b", "┃ another")
+    window.screen.end("b", "✗ not done")
+    after_b = window.lines
+    window.screen.end("a", DONE)
+
+    assert ["┃ a request", "┃ for you", "✗ not done"] == after_b
+    assert ["┃ a request", "┃ for you", "✗ not done", "✓ done"] == window.lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a\tb\tc\td\te\tf", id="tabs"),
+        pytest.param("\x1b[1ma\tb\tc\td\te\tf\x1b[0m", id="tabs in colour"),
+        pytest.param("x" + "漢" * 20, id="wide characters"),
+        pytest.param("\x1b[1mx" + "漢" * 20 + "\x1b[0m", id="wide characters in colour"),
+        pytest.param("eleven chars and more words after", id="words"),
+    ],
+)
+def test_a_text_is_erased_in_as_many_rows_as_it_was_written(window: Window, text: str) -> None:
+    """The line above it stays, and nothing of the text is left."""
+    window.screen.show("above")
+    window.screen.card("a", text)
+    window.screen.end("a", DONE)
+
+    assert ["above", "✓ done"] == window.lines
+
+
 def test_a_wide_line_counts_as_often_as_it_is_broken(window: Window) -> None:
     """Colours count for nothing."""
     window.screen.show("above")

@@ -12,7 +12,7 @@ import pytest
 from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router, StoredTurns
 from bot.service import Service
-from hitl.call import Call, KeptTurn, ReplyKind, Status, Verb
+from hitl.call import Ask, Call, KeptTurn, ReplyKind, Runs, Status, Verb
 from hitl.cards.wording import Wording
 from hitl.errors import Unavailable
 from hitl.events import Text
@@ -33,6 +33,7 @@ class Script:
     heard: list[Call] = field(default_factory=list)
     trouble: list[Exception] = field(default_factory=list)
     taken: int = 0
+    explained: list[Explaining] = field(default_factory=list)
 
     def help(self, wording: Wording) -> str:
         """What it takes."""
@@ -51,6 +52,7 @@ class Script:
 
     async def explain(self, asked: Explaining) -> str:
         """Repeat the question."""
+        self.explained.append(asked)
         return asked.text
 
     async def close(self) -> None:
@@ -220,6 +222,25 @@ async def test_stop_withdraws_a_call_that_is_on_its_way_to_the_record(room: Room
 
     assert [] == await room.world.store.pending()
     assert [] == await room.world.store.open_turns()
+
+
+async def test_another_callers_call_is_not_explained_with_this_turns_thread(room: Room) -> None:
+    """A caller chooses its agent's name and its keys, so it can't get a person's thread shown by naming a turn."""
+    await room.say(UMA, "do a")
+    (own,) = await pending(room, 1)
+    (turn,) = await room.world.store.open_turns()
+    foreign = Ask(
+        GROUP, WRITE, {"path": "b"}, "token:ci", ROOM, Runs.SERVICE, agent=room.agent.name, key=f"turn:{turn.id}#b"
+    )
+    room.world.gate.people = replace(room.world.gate.people, requesters=(UMA, "token:ci"))
+    theirs = (await room.service.submit(foreign)).call
+    (voice,) = room.turns.voices(ROOM)
+    why = Text(identity=ANN, conversation=ROOM, message="m9", text="why?", addressed=True)
+    begun = [room.turns.explain(why, call, voice) for call in (own, theirs)]
+    await room.until(lambda: len(room.agent.explained) == 2)
+
+    assert [True, True] == begun
+    assert [b"begun", b""] == [asked.state for asked in room.agent.explained]
 
 
 async def test_words_of_the_agent_are_framed_line_by_line(room: Room) -> None:

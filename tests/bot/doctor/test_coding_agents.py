@@ -17,7 +17,7 @@ from bot.doctor.checks import run_checks
 from bot.settings import load
 from hitl.platforms import Health
 from sayso_client.hooks.__main__ import HOSTS
-from sayso_client.hooks.installing import module
+from sayso_client.hooks.installing import main, module
 
 ME = f"local:{os.getuid()}"
 
@@ -79,6 +79,15 @@ def test_a_hook_whose_program_is_gone_is_red(settings: Path, tmp_path: Path) -> 
     red = {check.name for check in run_checks(load(settings), settings) if check.state is Health.RED}
 
     assert "hook claude-code" in red
+
+
+def test_a_hook_that_another_users_agent_can_switch_off_is_red(settings: Path) -> None:
+    """The service runs as another user, but this user's agent can take the hook out of its settings."""
+    words = ["install", "codex", "--socket", "/run/sayso/sayso.sock", "--uid", "2000000001", "--yes"]
+    assert 0 == main(words)
+    found = {check.state for check in run_checks(load(settings), settings) if check.name == "hook codex"}
+
+    assert {Health.GREEN, Health.RED} == found
 
 
 def test_settings_of_the_working_folder_are_not_taken_unnamed(settings: Path, tmp_path: Path) -> None:

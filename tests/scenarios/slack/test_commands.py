@@ -31,7 +31,9 @@ async def test_help_names_every_command(stage: SlackStage, text: str) -> None:
     """Also to what is no command."""
     told = await whispered(stage, "sam", text)
 
-    assert all(f"/sayso {word}" in told for word in ("pending", "show", "approve", "reject", "withdraw", "whoami"))
+    assert all(
+        f"/sayso {word}" in told for word in ("pending", "sessions", "show", "approve", "reject", "withdraw", "whoami")
+    )
 
 
 async def test_whoami_tells_the_id_for_the_configuration(stage: SlackStage) -> None:
@@ -46,6 +48,16 @@ async def test_pending_lists_what_waits_for_one(stage: SlackStage) -> None:
     assert call.short in await whispered(stage, "ann", "pending")
     assert call.short in await whispered(stage, "uma", "pending")
     assert say("chat.pending.none") == await whispered(stage, "sam", "pending")
+
+
+async def test_agents_that_wait_are_listed_by_their_sessions(stage: SlackStage) -> None:
+    """`/sayso sessions` names agent, session and folder to those who may see the requests, and to nobody else."""
+    call = await stage.ask(session="s-17", cwd="/srv/shop")
+    told = await whispered(stage, "ann", "sessions")
+
+    assert all(part in told for part in ("offline", "shop", "s-17", "/srv/shop", call.short))
+    assert call.short in await whispered(stage, "uma", "sessions")
+    assert say("chat.sessions.none") == await whispered(stage, "sam", "sessions")
 
 
 async def test_the_home_tab_lists_what_waits_for_one_anywhere(stage: SlackStage) -> None:

@@ -70,6 +70,27 @@ async def test_in_private_all_that_waits_for_one_is_listed_with_where(stage: Tel
     assert say("chat.pending.nowhere") == for_sam
 
 
+async def test_agents_that_wait_are_listed_by_their_sessions(stage: TelegramStage) -> None:
+    """`/sessions` names agent, session and folder; in private with the address of a card. A stranger sees nothing."""
+    group = stage.surface
+    for path in "ab":
+        last = await stage.ask(args={"path": path}, session="s-17", cwd="/srv/shop")
+    unnamed = await stage.ask(args={"path": "c"})
+    forum = await group.server.supergroup("Other", members=group.people.values(), bots=[group.bot.user])
+    place, uma = f"telegram:{forum.id}", group.identities["uma"]
+    asked = Ask(TOOLS, "delete_file", {"path": "d"}, uma, place, Runs.SERVICE, agent="codex", session="s-18")
+    there = (await stage.service.submit(asked)).call
+    await group.settle()
+    here, private = await said(stage, "ann", "/sessions"), await told_in_private(stage, "ann", "/sessions")
+
+    assert all(part in here for part in ("offline", "shop", "s-17", "/srv/shop", last.short))
+    assert not any(part in here for part in ("s-18", unnamed.short))
+    assert all(part in private for part in ("s-17", "s-18", "codex", there.short))
+    (message,) = (await stage.store.cards(there.ref)).values()
+    assert f"https://t.me/c/{str(forum.id).removeprefix('-100')}/{str(message).partition(':')[2]}" in private
+    assert say("chat.sessions.nowhere") == await told_in_private(stage, "sam", "/sessions")
+
+
 async def test_status_counts_what_pending_lists(stage: TelegramStage) -> None:
     """In a group and in private."""
     await stage.ask()

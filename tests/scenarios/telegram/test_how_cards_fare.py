@@ -245,7 +245,7 @@ async def test_what_happens_while_an_edit_waits_for_its_turn_is_in_it(stage: Tel
     call = await stage.ask()
     group = stage.surface
     assert group.wires is not None
-    group.wires.chat._pace.hold(group.room.id, 0.5)  # noqa: SLF001 - as a 429 would
+    group.wires.chat._delivery._pace.hold(group.room.id, 0.5)  # noqa: SLF001 - as a 429 would
     await group.press("ann", call, Verb.APPROVE)
 
     assert says(group.message(call).text, "by.approved")

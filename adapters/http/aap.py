@@ -1,0 +1,307 @@
+"""The Agent Approval Protocol, with this service as the provider: its paths, field names and errors under `/aap`.
+
+An operator gives a client the base URL `http://HOST:PORT/aap` and an agent's token. The paths serve the same use cases
+as `/v1/calls`: create asks, consume claims, outcome finishes, DELETE withdraws. None of them decides. The facts come
+from the published client (`agentapprovalprotocol` 0.3.3), which refuses a call whose answer has a field more, a null,
+or a number that changed.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.responses import JSONResponse, Response
+
+from adapters.http import models, problems
+from adapters.http.callers import Asker, Caller
+from adapters.http.calls import Gone, Ops
+from adapters.http.responses import Ref, answer, documented
+from hitl.call import MAY_RUN, Call, Decision, Event, Result, Status
+from hitl.cards.card import outcome_for_agent
+from hitl.cards.redaction import mask
+from hitl.cards.wording import say
+from hitl.errors import (
+    AlreadyDecided,
+    CallUnknown,
+    ConfirmationExpired,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    SaysoError,
+    StillPending,
+    Tampered,
+    Unauthenticated,
+)
+from hitl.gate.response import unknown_call
+from hitl.limits import LONGEST_TIMEOUT_S
+from hitl.proof.canonical import canonical
+from hitl.proof.keyring import secret_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from datetime import datetime
+
+    from adapters.http.operations import Operations
+    from hitl.call import Recorded
+
+#: The tool group of calls that name no server.
+_OWN_TOOLS = "aap"
+#: Idempotency keys of this protocol are apart from those of `/v1/calls`.
+_KEYS = "aap:"
+#: The longest wait of one request in seconds, by the protocol.
+_LONGEST_WAIT_S = 30
+#: The most bytes of a context. It is kept in the record, where it stays when retention erases the arguments.
+_LONGEST_CONTEXT = 16_384
+_UNITS_S = {"s": 1, "m": 60, "h": 3600}
+#: The decisions in the words of the protocol. A call that nobody could be asked about is denied, with the reason.
+_STATUSES: Mapping[Decision | None, str] = {
+    None: "pending",
+    Decision.ALLOWED: "approved",
+    Decision.APPROVED: "approved",
+    Decision.EXPIRED: "expired",
+    Decision.WITHDRAWN: "cancelled",
+}
+_OUTCOMES = {Result.SUCCEEDED: "succeeded", Result.FAILED: "failed"}
+#: The kind of an error by its HTTP status.
+_KINDS = {401: "authentication", 403: "authorization", 404: "not_found", 409: "conflict", 429: "rate_limit"}
+#: The protocol's code for an error, where it isn't our own code in small letters.
+_CODES: Mapping[type[SaysoError], str] = {
+    Unauthenticated: "invalid_credential",
+    CallUnknown: "not_found",
+    InvalidConfirmation: "invalid_field",
+    KeyConflict: "idempotency_conflict",
+}
+
+
+class ConflictError(Exception):
+    """The request is in another state. The argument is the protocol's code for that."""
+
+
+class AapRoute(APIRoute):
+    """A route that answers errors in the protocol's form, and gives every answer an X-Request-ID."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of this route's requests."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            name = str(uuid.uuid4())
+            try:
+                given = await handle(request)
+            except ConflictError as error:
+                given = _fault(str(error), 409, say("aap.conflict", code=str(error).replace("_", " ")), name)
+            except SaysoError as error:
+                given = _refused(error, name)
+            except RequestValidationError as error:
+                told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+                given = _refused(InvalidConfirmation(say("api.invalid", problems=told)), name)
+            given.headers["X-Request-ID"] = name
+            return given
+
+        return handled
+
+
+def _refused(error: SaysoError, name: str) -> Response:
+    code = _CODES.get(type(error), error.code.lower())
+    return _fault(code, error.status, error.message, name, problems.headers_of(error))
+
+
+def _fault(code: str, status: int, message: str, name: str, headers: Mapping[str, str] | None = None) -> Response:
+    server_side = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    kind = _KINDS.get(status, "server_error" if server_side else "invalid_request")
+    fault = {"type": kind, "code": code, "message": message, "request_id": name}
+    return JSONResponse({"error": fault}, status, headers)
+
+
+router = APIRouter(prefix="/aap/v1", tags=["aap"], route_class=AapRoute)
+Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")]
+
+
+def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
+    """Return the `responses` of a route. Refusals of the listener, before any route, are problem documents."""
+    found = documented(models.AapRequest, *codes, status=status)
+    error = {"application/json": {"schema": {"$ref": f"#/components/schemas/{models.AapError.__name__}"}}}
+    for code, told in found.items():
+        if code != status:
+            told["content"] |= error
+    return found
+
+
+@router.post(
+    "/requests",
+    status_code=201,
+    summary="Ask",
+    responses={
+        **_documented(409, 413, 422, status=201),
+        200: {"model": models.AapRequest, "description": "The request that was made before with this key."},
+    },
+)
+async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) -> Response:
+    """Ask for a tool call, which the caller will run itself. The same key and fields return the same request (200)."""
+    kept = body.model_dump(exclude_unset=True, include={"timeout", "server", "context"})
+    if len(canonical(kept)) > _LONGEST_CONTEXT:
+        raise InvalidConfirmation(say("aap.context", most=_LONGEST_CONTEXT))
+    asked = models.CallRequest(
+        tools=body.server or _OWN_TOOLS,
+        tool=body.tool,
+        args=body.arguments,
+        note=body.agent_reasoning,
+        timeout_s=min(_seconds(body.timeout), LONGEST_TIMEOUT_S),
+    )
+    made, _ = await ops.ask(caller, asked, _KEYS + key, submitted={"aap": kept})
+    lines = await ops.history(made.call)
+    same = canonical(_kept(lines)) == canonical(kept) and made.call.note == body.agent_reasoning
+    if not made.fresh and not same:
+        raise KeyConflict(say("aap.conflict", code="idempotency conflict"))
+    return answer(_request(ops, made.call, lines), 201 if made.fresh else 200)
+
+
+@router.get("/requests/{ref}", summary="Read a request, or wait for it", responses=_documented(404))
+async def read(
+    ops: Ops,
+    caller: Asker,
+    ref: Ref,
+    ended: Gone,
+    wait: Annotated[str, Query(pattern="^[1-9][0-9]{0,6}[smh]$", description="At most 30s count.")] = "",
+) -> Response:
+    """Read a request now, or once it is decided. A rejection waits for its reason as well, within the same time."""
+    call, _ = await _own(ops, caller, ref)
+    wait_s = min(_seconds(wait), _LONGEST_WAIT_S) if wait else 0
+    call = await ops.wait(caller, call, wait_s, "explained", ended)
+    return answer(_request(ops, call, await ops.history(call)))
+
+
+@router.delete("/requests/{ref}", summary="Cancel a request", responses=_documented(404, 409))
+async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
+    """Take a pending request back. Cancelling it again changes nothing."""
+    call, lines = await _own(ops, caller, ref)
+    if call.decision is not Decision.WITHDRAWN:
+        try:
+            call = await ops.withdraw(caller, call.ref)
+        except (AlreadyDecided, ConfirmationExpired) as error:
+            raise ConflictError("already_terminal") from error
+    return answer(_request(ops, call, lines))
+
+
+@router.post("/requests/{ref}/consume", summary="Take the permission to run", responses=_documented(404, 409, 500))
+async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
+    """Take the one permission to run an approved request. The same key returns the same answer again."""
+    call, _ = await _own(ops, caller, ref)
+    if ops.attempt(caller, call) != _KEYS + key:
+        asked = models.ClaimRequest(secret_hash=secret_hash(_KEYS + key))
+        try:
+            call = (await ops.claim(caller, call.ref, asked, _KEYS + key)).call
+        except (AlreadyDecided, ConfirmationExpired, InvalidConfirmation, StillPending, Tampered) as error:
+            raise ConflictError(_why_not_consumed((await _own(ops, caller, ref))[0])) from error
+    return answer(_request(ops, call, await ops.history(call)))
+
+
+def _why_not_consumed(call: Call) -> str:
+    """Return the protocol's code for a request whose permission to run can't be taken."""
+    if call.claim is not None or call.result is Result.RELEASED:
+        return "already_consumed"
+    return "approval_expired" if call.result is Result.LAPSED or call.status is Status.APPROVED else "not_approved"
+
+
+@router.post("/requests/{ref}/outcome", summary="Report the outcome", responses=_documented(404, 409, 500))
+async def outcome(ops: Ops, caller: Asker, ref: Ref, body: models.AapReport) -> Response:
+    """Report how the run of a consumed request ended. The same report again changes nothing."""
+    call, _ = await _own(ops, caller, ref)
+    attempt = ops.attempt(caller, call)
+    if attempt is None:
+        raise ConflictError("not_consumed")
+    reported = _reported(call)
+    if reported is None:
+        told = {"output": body.note} if body.status == "succeeded" else {"error": body.note or None}
+        report = models.FinishRequest.model_validate({"secret": attempt, "result": body.status, **told})
+        try:
+            call = await ops.finish(caller, call.ref, report)
+        except AlreadyDecided as error:
+            raise ConflictError("outcome_conflict") from error
+    elif reported != (body.status, body.note):
+        raise ConflictError("outcome_conflict")
+    return answer(_request(ops, call, await ops.history(call)))
+
+
+def _reported(call: Call) -> tuple[str, str] | None:
+    """Return the outcome that was reported and its note, or None."""
+    status = _OUTCOMES.get(call.result) if call.result else None
+    return (status, (call.output if status == "succeeded" else call.error) or "") if status else None
+
+
+async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequence[Recorded]]:
+    """Return a request of this caller with its record. Raises CallUnknown for anything else.
+
+    A request whose arguments were erased is gone as well: it couldn't be given back unchanged.
+    """
+    try:
+        call = await ops.own(caller, str(uuid.UUID(name)))
+    except (ValueError, NotApprover) as error:
+        raise unknown_call(name) from error
+    lines = await ops.history(call)
+    if not _kept(lines) or call.erased_at:
+        raise unknown_call(name)
+    return call, lines
+
+
+def _seconds(span: str) -> int:
+    """Return the seconds of a span of time such as `10m`."""
+    return int(span[:-1]) * _UNITS_S[span[-1]]
+
+
+def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
+    """Return the submitted fields that only the record holds, or {} for a call of another way in."""
+    asked: dict[str, Any] = next((json.loads(line.data) for line in lines if line.event == Event.ASKED), {})
+    kept: dict[str, Any] = asked.get("submitted", {}).get("aap", {})
+    return kept
+
+
+def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str, Any]:
+    """Return a call with the field names and words of the protocol. The submitted fields are as they were sent."""
+    status = _STATUSES.get(call.decision, "denied")
+    document = _kept(lines) | {
+        "tool": call.tool,
+        "arguments": call.arguments,
+        **({"agent_reasoning": call.note} if call.note else {}),
+        "id": call.ref,
+        "status": status,
+        "created_at": _time(call.created_at),
+        "deadline_at": _time(call.deadline),
+    }
+    if call.decided_at and status != "pending":
+        document["decision"] = _decision(ops, call, status)
+    if call.claim and (consumed := next((line.at for line in lines if line.event == Event.CLAIMED), None)):
+        document["consumption"] = {"consumed_at": _time(consumed)} | _outcome(call)
+    return document
+
+
+def _decision(ops: Operations, call: Call, status: str) -> dict[str, Any]:
+    note = call.reason if call.reason and call.decision is not Decision.EXPIRED else ""
+    if call.decision is Decision.UNDELIVERABLE:
+        note = outcome_for_agent(call)
+    until = ops.claimable_until(call) if call.decision in MAY_RUN else None
+    return {
+        "status": status,
+        "decided_at": _time(call.decided_at),
+        **({"note": mask(note)} if note else {}),
+        **({"expires_at": _time(until)} if until else {}),
+    }
+
+
+def _outcome(call: Call) -> dict[str, Any]:
+    reported = _reported(call)
+    if reported is None:
+        return {}
+    status, note = reported
+    told = {"note": mask(note)} if note else {}
+    return {"outcome": {"status": status, "reported_at": _time(call.finished_at), **told}}
+
+
+def _time(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -1,0 +1,159 @@
+"""Finds out who could switch an installed hook off: who can change its settings, its Python or its packages.
+
+A user can change a file that they may write or own, and a file in a folder where they may put another file in its
+place. So every folder on the way to a file counts, and every link. Access control lists beside the mode bits aren't
+read, except for the user who runs this.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pwd
+import stat
+import subprocess
+from pathlib import Path
+
+from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+#: The most links that are followed on the way to a file, as in the kernel.
+_MOST_LINKS = 40
+#: The most paths that one sentence names.
+_NAMED = 3
+#: A program that prints the files and folders from which a hook's Python loads code: first the package of the hook.
+_LOADED = """
+import json, os, sys
+import sayso_client
+own = os.path.dirname(os.path.abspath(sayso_client.__file__))
+print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *sys.path]))
+"""
+
+
+def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]) -> list[tuple[str, str]]:
+    """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
+
+    `hook` is the hook's command, `files` are the files that install it, and `users` are the ids of the users as whom
+    agents run. The state is `red` if the service runs as another user, because the hook is then the weak point. It is
+    `yellow` if the service runs as the agent's own user, or on another machine: such an agent could change more than
+    the hook. Anybody else who can change something is `red`.
+    """
+    python = next((word for word in hook if word.startswith("/")), "")
+    paths = [*files, *_code(python)]
+    found: list[tuple[str, str]] = []
+    if anybody := _changeable(paths, None):
+        found.append(("red", say("hook.open.anybody", paths=_told(anybody))))
+    service = _service(hook)
+    for user in sorted(set(users)):
+        if opened := _changeable(paths, user) - anybody:
+            key = "hook.open" if service in {None, user} else "hook.open.apart"
+            state = "yellow" if service in {None, user} else "red"
+            found.append((state, say(key, user=_name(user), paths=_told(opened))))
+    return found
+
+
+def _service(hook: Sequence[str]) -> int | None:
+    """Return the user id of the service that the hook asks, or None for a service at a URL."""
+    uid = dict(itertools.pairwise(hook)).get("--uid", "")
+    return int(uid) if uid.isdecimal() else None
+
+
+def _code(python: str) -> Iterator[Path]:
+    """Yield the files and folders whose content the hook's Python runs. Yield none if this Python doesn't work."""
+    try:
+        words = [python, "-I", "-c", _LOADED]
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own
+        package, *loaded = map(Path, json.loads(ran.stdout))
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return  # The check that runs the hook reports this.
+    yield from package.rglob("*")
+    for path in (Path(python), package, *loaded):
+        if path.exists():
+            yield path
+            yield from path.iterdir() if path.is_dir() else ()
+
+
+def _changeable(paths: Iterable[Path], user: int | None) -> set[Path]:
+    """Return the files and folders through which the user can change one of the paths. None means any user at all.
+
+    A folder stands for everything below it.
+    """
+    found = {opened for path in paths for opened in _opened(path, user)}
+    return {path for path in found if found.isdisjoint(path.parents)}
+
+
+def _opened(path: Path, user: int | None) -> Iterator[Path]:
+    last = None
+    for step in _steps(path):
+        folder, last = step.parent, step
+        kept_by_sticky_bit = _mode(folder) & stat.S_ISVTX and user not in {_owner(folder), _owner(step)}
+        if _may_write(folder, user) and not kept_by_sticky_bit:
+            yield folder
+    if last is not None and not last.is_symlink() and _may_write(last, user):
+        yield last
+
+
+def _steps(path: Path) -> Iterator[Path]:
+    """Yield each file, folder and link on the way to the path, from the root on."""
+    here, left, links = Path("/"), list(reversed(path.absolute().parts[1:])), 0
+    while left:
+        step = here / left.pop()
+        if step.name == "..":
+            here = here.parent
+            continue
+        yield step
+        if not step.is_symlink():
+            here = step
+        elif (links := links + 1) <= _MOST_LINKS:
+            target = step.readlink()
+            here = Path("/") if target.is_absolute() else here
+            left += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+
+
+def _may_write(path: Path, user: int | None) -> bool:
+    """Return whether the user may write the file or folder, or could give themselves the right to."""
+    mode = _mode(path)
+    if user is None:
+        return bool(mode & stat.S_IWOTH)
+    if user in {0, _owner(path)} or mode & stat.S_IWOTH:
+        return True
+    in_group = mode & stat.S_IWGRP and path.lstat().st_gid in _groups(user)
+    return bool(in_group) or (user == os.geteuid() and os.access(path, os.W_OK))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
+
+
+def _owner(path: Path) -> int | None:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return None
+
+
+def _groups(user: int) -> list[int]:
+    try:
+        known = pwd.getpwuid(user)
+    except KeyError:
+        return []
+    return os.getgrouplist(known.pw_name, known.pw_gid)
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
+
+
+def _told(paths: set[Path]) -> str:
+    named = [str(path) for path in sorted(paths)]
+    return ", ".join([*named[:_NAMED], *([say("hook.open.more", count=len(named) - _NAMED)] if named[_NAMED:] else [])])

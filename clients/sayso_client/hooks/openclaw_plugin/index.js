@@ -1,0 +1,59 @@
+// Every tool call of OpenClaw waits here for Sayso. `sayso-hooks install openclaw` names this folder in OpenClaw's settings.
+import { spawn } from "node:child_process"
+
+const NO_ANSWER = "The gate gave no answer, so the tool must not run."
+// OpenClaw takes no longer time limit, and blocks the call at its own limit.
+const LONGEST_MS = 600_000
+
+// Runs the command as a shell would, in a folder that no project chooses; resolves to its answer, or to null.
+const ask = (command, event, limitMs, signal) =>
+  new Promise((resolve) => {
+    const child = spawn("/bin/sh", ["-c", command], { cwd: "/", stdio: ["pipe", "pipe", "ignore"] })
+    const stop = () => {
+      child.kill("SIGKILL")
+      resolve(null)
+    }
+    const timer = setTimeout(stop, limitMs)
+    signal?.addEventListener("abort", stop, { once: true })
+    let said = ""
+    child.stdout.on("data", (part) => (said += part))
+    child.stdin.on("error", () => {})
+    child.on("error", () => resolve(null))
+    child.on("close", (status) => {
+      clearTimeout(timer)
+      try {
+        resolve(status === 0 ? JSON.parse(said) : null)
+      } catch {
+        resolve(null)
+      }
+    })
+    child.stdin.end(event)
+  })
+
+export default {
+  id: "sayso",
+  name: "Sayso",
+  description: "Asks people before a tool runs",
+  register(api) {
+    const { command, waitMs } = api.pluginConfig ?? {}
+    const limitMs = Math.min(Number(waitMs) || LONGEST_MS, LONGEST_MS)
+    const blocked = (reason) => ({ block: true, blockReason: String(reason || NO_ANSWER) })
+    const before = async (event, ctx) => {
+      try {
+        if (typeof command !== "string" || !command) return blocked()
+        const { toolName, toolCallId, runId, params = {} } = event
+        const session = ctx?.sessionId ?? ctx?.sessionKey
+        const folder = api.runtime?.agent?.resolveAgentWorkspaceDir?.(api.config, ctx?.agentId)
+        const directory = folder ?? process.cwd()
+        // What people see is what runs: this text, which no other plugin holds.
+        const text = JSON.stringify({ toolName, params, toolCallId, runId, session, directory })
+        const answer = await ask(command, text, limitMs, ctx?.abortSignal)
+        return answer?.decision === "allow" ? { params: JSON.parse(text).params } : blocked(answer?.reason)
+      } catch {
+        return blocked()
+      }
+    }
+    // The lowest priority, so that no other plugin changes the parameters after people have seen them.
+    api.on("before_tool_call", before, { priority: Number.MIN_SAFE_INTEGER, timeoutMs: limitMs })
+  },
+}

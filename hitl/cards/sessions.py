@@ -1,0 +1,102 @@
+"""The sessions of agents that have pending requests, such as one run of a coding agent: as data, and in words.
+
+An agent names its session itself, so a session is told apart from others by its requester too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from hitl.cards.card import headline
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line, quoted
+from hitl.cards.wording import IN_ENGLISH, SIGNS
+from hitl.people.names import NOBODY, Names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hitl.call import Call
+    from hitl.cards.wording import Wording
+
+#: The most characters of an agent's name, a project and a session, and of a folder.
+_NAME, _FOLDER = 60, 120
+_SEPARATORS = re.compile(r"[/\\]+")
+
+
+class WaitingSession(Struct, frozen=True):
+    """One agent's session and its pending calls, oldest first. There is at least one."""
+
+    calls: tuple[Call, ...]
+
+    @property
+    def newest(self) -> Call:
+        """The call that was asked for last. Its working folder is the session's: an agent may change it on the way."""
+        return self.calls[-1]
+
+    @property
+    def project(self) -> str:
+        """The last name in the path of the working folder, '' if the folder isn't known."""
+        return next(filter(None, reversed(_SEPARATORS.split(self.newest.cwd or ""))), self.newest.cwd or "")
+
+
+def waiting_sessions(pending: Iterable[Call]) -> list[WaitingSession]:
+    """Group pending calls, oldest first, by their sessions. The session that has waited longest comes first.
+
+    Calls without a session are left out, because no agent's session waits for them.
+    """
+    found: dict[tuple[str, str, str], list[Call]] = {}
+    for call in pending:
+        if call.session:
+            found.setdefault((call.requester, call.agent, call.session), []).append(call)
+    return [WaitingSession(tuple(calls)) for calls in found.values()]
+
+
+def session_view(session: WaitingSession, names: Names = NOBODY) -> dict[str, Any]:
+    """Return a session for a reader who may see its calls, as JSON types. Secrets are masked."""
+    newest = session.newest
+    return {
+        "agent": _told(newest.agent),
+        "session": _told(newest.session),
+        "project": _told(session.project),
+        "cwd": mask(newest.cwd) if newest.cwd else None,
+        "requester": newest.requester,
+        "requester_name": names.of(newest.requester),
+        "pending": len(session.calls),
+        "since": session.calls[0].created_at.isoformat(),
+        "newest": newest.ref,
+        "newest_short": newest.short,
+        "headline": headline(newest, names),
+        "text": session_text(session, names),
+    }
+
+
+def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
+    """Return a session in two lines: who waits where since when, and the newest request."""
+    say, newest, count = wording.say, session.newest, len(session.calls)
+    folder = say("session.folder", folder=quoted(mask(newest.cwd), _FOLDER)) if newest.cwd else ""
+    first = say(
+        "session.waits",
+        agent=_quoted(newest.agent or names.of(newest.requester)),
+        project=_quoted(session.project or "-"),
+        session=_quoted(newest.session),
+        requests=count,
+        since=f"{session.calls[0].created_at:%Y-%m-%d %H:%M}",
+        folder=folder,
+    )
+    sign = SIGNS[newest.verdict.risk]
+    told = say("session.newest", short=newest.short, sign=sign, headline=headline(newest, names, wording))
+    return f"{first}\n{told}"
+
+
+def _told(text: str) -> str:
+    """Return a name that the agent gave. It is masked before it is cut, so that no half of a secret shows."""
+    return one_line(mask(text), _NAME)
+
+
+def _quoted(text: str) -> str:
+    """Return a name that the agent gave, for a sentence of ours, in quotation marks unless it is plain."""
+    return quoted(mask(text), _NAME)

@@ -1,0 +1,119 @@
+"""OpenClaw's plugin, loaded as OpenClaw loads it: it blocks the call unless the command says yes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso_client.hooks import openclaw
+from tests.patience import PATIENCE_S
+
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="no node")
+
+#: Loads the plugin as OpenClaw does and lets it judge a call, while another plugin changes the call's parameters.
+HARNESS = """
+const { default: plugin } = await import(process.argv[2])
+const given = JSON.parse(process.argv[3])
+const hooks = []
+const agent = { resolveAgentWorkspaceDir: (config, id) => config.folder + "/" + id }
+const api = { pluginConfig: given.config, config: { folder: "/srv" }, runtime: { agent } }
+plugin.register({ ...api, on: (name, run, options) => hooks.push({ name, run, options }) })
+const [{ name, run, options }] = hooks
+const stop = new AbortController()
+const params = { command: "rm -r build" }
+const context = { agentId: "shop", sessionId: "s1", abortSignal: stop.signal }
+const judged = run({ toolName: "exec", params, toolCallId: "c1", runId: "r1" }, context)
+params.command = "rm -r /"
+if (given.abort) stop.abort()
+console.log(JSON.stringify({ name, options, count: hooks.length, answer: await judged }))
+"""
+YES = """echo '{"decision": "allow"}'"""
+
+
+def judged(folder: Path, command: Any, *, wait_ms: Any = 60_000, abort: bool = False) -> dict[str, Any]:
+    """What the plugin registers and answers where its command is this shell script."""
+    harness = folder / "harness.mjs"
+    harness.write_text(HARNESS)
+    given = json.dumps({"config": {"command": command, "waitMs": wait_ms}, "abort": abort})
+    words = [str(NODE), str(harness), (Path(openclaw.PLUGIN) / "index.js").as_uri(), given]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def test_an_approved_call_runs_with_what_people_saw(tmp_path: Path) -> None:
+    """Another plugin can't change it meanwhile, and none comes after ours."""
+    told = judged(tmp_path, YES)
+
+    assert ("before_tool_call", 1) == (told["name"], told["count"])
+    assert {"params": {"command": "rm -r build"}} == told["answer"]
+    assert (-(2**53 - 1), 60_000) == (told["options"]["priority"], told["options"]["timeoutMs"])
+
+
+def test_the_command_hears_the_call(tmp_path: Path) -> None:
+    """As `hooks/openclaw.py` reads it, with the agent's own workspace."""
+    judged(tmp_path, f"cat > {tmp_path}/heard; {YES}")
+    asked = openclaw.asked(json.loads((tmp_path / "heard").read_text()))
+
+    assert ("exec", "/srv/shop", "s1", "openclaw/s1/r1/c1") == (asked.tool, asked.cwd, asked.session, asked.key)
+    assert {"command": "rm -r build"} == asked.args
+
+
+def test_a_denial_is_a_block_with_its_reason(tmp_path: Path) -> None:
+    """The model hears it."""
+    told = judged(tmp_path, """echo '{"decision": "deny", "reason": "not today"}'""")
+
+    assert {"block": True, "blockReason": "not today"} == told["answer"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "exit 1",
+        f"{YES}; exit 1",
+        f"{YES}; kill -9 $$",
+        "true",
+        "echo garbage",
+        "echo null",
+        "echo '[]'",
+        """echo '{"decision": "ALLOW"}'""",
+        f"{YES}; {YES}",
+        "/nowhere/python",
+        "",
+        None,
+        7,
+    ],
+)
+def test_whatever_else_the_command_does_is_a_block(tmp_path: Path, command: Any) -> None:
+    """With a reason, because OpenClaw wants one."""
+    answer = judged(tmp_path, command)["answer"]
+
+    assert (True, True) == (answer["block"], bool(answer["blockReason"]))
+
+
+def test_a_command_that_hangs_is_killed(tmp_path: Path) -> None:
+    """At its own limit, or when OpenClaw ends the call."""
+    assert judged(tmp_path, "exec sleep 600", wait_ms=300)["answer"]["block"]
+    assert judged(tmp_path, "exec sleep 600", abort=True)["answer"]["block"]
+
+
+@pytest.mark.parametrize("wait_ms", [0, None, "x", 10**9])
+def test_the_limit_is_one_that_openclaw_takes(tmp_path: Path, wait_ms: Any) -> None:
+    """Ten minutes at most, and never none."""
+    assert 600_000 == judged(tmp_path, YES, wait_ms=wait_ms)["options"]["timeoutMs"]
+
+
+def test_the_plugin_is_what_its_manifest_says() -> None:
+    """OpenClaw refuses a plugin whose settings its manifest doesn't know."""
+    folder = Path(openclaw.PLUGIN)
+    manifest, package = (json.loads((folder / name).read_text()) for name in ("openclaw.plugin.json", "package.json"))
+    settings = json.loads(openclaw.put("", "x", 60))["plugins"]["entries"][manifest["id"]]["config"]
+
+    assert settings.keys() == manifest["configSchema"]["properties"].keys()
+    assert all((folder / name).is_file() for name in package["openclaw"]["extensions"])

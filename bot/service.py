@@ -15,6 +15,7 @@ from cachetools import FIFOCache
 
 from bot.change_observers import Listeners
 from bot.journal import Journal
+from bot.rolling_back import roll_back
 from bot.waiting import Waiting
 from bot.workers.expiry import Expiry
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
@@ -25,7 +26,6 @@ from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.ports import Change, PlatformError, adding
 from hitl.proof import seals
-from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -79,7 +79,7 @@ class Service:
         # Starting doesn't need the reply reader, but the first reply in words should not wait for its import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         if self._older:
-            await self._void()
+            await roll_back(self.gate)
         for call in await self.store.leased("service:"):
             if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)
@@ -87,28 +87,6 @@ class Service:
         if self._chats:
             self._posting = asyncio.create_task(self._post())
             self._outbox.set()
-
-    async def _void(self) -> None:
-        """End all open calls, and record that, because the database is older than its mark."""
-        _log.error("store.older", {"why": say("start.older")})
-        while any([await self._voided(call) for call in await self.store.unfinished()]):
-            pass
-        while events := await self.store.incoming():
-            for event in events:
-                await self.store.commit(adding(Change(handled=(event.source, event.id))))
-        for turn in await self.store.open_turns():
-            await self.store.keep_turn(replace(turn, done=True))
-        # This commit comes last because it moves the mark. If a start fails before it, the next start repeats all
-        # steps.
-        await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
-
-    async def _voided(self, call: Call) -> Call | None:
-        """Return the ended call, or None if its row can't be ended, which must not keep the service from starting."""
-        try:
-            return await self.gate.void(call)
-        except SaysoError as error:
-            _log.error("call.not_ended", {"ref": call.ref, "why": error.message})
-            return None
 
     def _took_here(self, owner: str) -> bool:
         """Return whether the owner of a lease worked in this state folder, by the owner's name up to its last colon.

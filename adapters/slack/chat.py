@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from cachetools import FIFOCache
-from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
+from adapters.slack.delivery import PEOPLE, Delivery, parsed
+from adapters.slack.errors import explained, promised
 from adapters.slack.handlers import Alone, Kept, Me, writer_of
 from adapters.slack.messages import (
     Message,
@@ -24,8 +23,7 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
-from adapters.slack.retries import Soon
-from adapters.slack.surface import channel_of, message_of, parse_place, place_of
+from adapters.slack.surface import channel_of, parse_place, place_of
 from adapters.slack.threads import Threads
 from adapters.slack.uploads import share
 from hitl.call import State
@@ -46,10 +44,8 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
-_PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
-_REFUSED = 400
 #: Slack shows a status for two minutes; it is set again well before.
 _STATUS_S = 60.0
 #: At most this many messages are read to find out who wrote in a place after a card.
@@ -84,15 +80,13 @@ class SlackChat:
     ) -> None:
         self.client = client
         self.threads = Threads()
+        self._delivery = Delivery(client, pace, self.threads)
         self._keys = keys
         self._pace = pace
         #: The display names of people. The service replaces this object with its own when it attaches this chat.
         self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
-        #: For each message, the hash of the content that was sent last. An edit without a change isn't sent.
-        self._edited: FIFOCache[str, int] = FIFOCache(_KNOWN)
-        self._direct: dict[str, str] = {}
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
@@ -133,7 +127,7 @@ class SlackChat:
         """Post the card of a call. Return the message's id, which is unique among all chats."""
         await self._look_at(route)
         async with self._lock(route):
-            return await self._send(route, self._card(route, call), about=call.ref)
+            return await self._delivery.send(route, self._card(route, call), about=call.ref)
 
     async def posted(self, conversation: str) -> None:
         """Wait until no card is being sent to that channel. After that, the message ids of all its cards are stored."""
@@ -144,19 +138,19 @@ class SlackChat:
 
     def person_in(self, channel: str) -> str | None:
         """Return the person whose direct channel this is, or None if the bot hasn't written to them since its start."""
-        return next((person for person, direct in self._direct.items() if direct == channel), None)
+        return self._delivery.person_in(channel)
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to show the call's present state.
 
         If the edit fails, post a new card, or the outcome if the call has ended.
         """
-        if self._edited.get(message) == _hash(self._card(route, call)):
+        if self._delivery.shows(message, self._card(route, call)):
             return
         self._pace.edit_now(refresh=call.state is State.AWAITING)
         call = (await self._fresh(call.ref) if self._fresh else None) or call
         shown = self._card(route, call)
-        if not await self._edit(message, shown):
+        if not await self._delivery.edit(message, shown):
             async with self._lock(route):
                 await self._replace(route, shown, call)
 
@@ -164,44 +158,30 @@ class SlackChat:
         """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
-        if self._edited.get(message) != _hash(shown):
+        if not self._delivery.shows(message, shown):
             await self._pace.edit()
-            await self._edit(message, shown)
-
-    async def _edit(self, message: str, shown: Message) -> bool:
-        """Edit a message. Return whether Slack accepted the edit. Raises PlatformError for errors that may pass."""
-        channel, _, ts = message.partition(":")
-        try:
-            async with explained():
-                promised(await self.client.chat_update(channel=channel, ts=ts, **_said(shown)), "ts")
-        except PlatformError as error:
-            if error.passing:
-                self._pace.hold_edits(error.retry_s or 0.0)
-                raise
-            return False
-        self._edited[message] = _hash(shown)
-        return True
+            await self._delivery.edit(message, shown)
 
     def _lock(self, route: str) -> asyncio.Lock:
         return self._posting.setdefault(route, asyncio.Lock())
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call, self.names, self._wording(route)), about=call.ref)
+            await self._delivery.send(route, outcome_message(call, self.names, self._wording(route)), about=call.ref)
         else:
-            message = await self._send(route, shown, about=call.ref)
+            message = await self._delivery.send(route, shown, about=call.ref)
             if self._stands:
                 await self._stands(call.ref, route, message)
 
     async def notify(self, route: str, call: Call) -> None:
         """Post how the call ended to the conversation where it was asked for, with a mention of the requester."""
         told = notice_message(call, self._users((call.requester,)), self._wording(route))
-        await self._send(route, told, about=call.ref)
+        await self._delivery.send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """Send a sentence of the service. Slack has no replies to single messages, so `answers` is ignored."""
         del answers
-        await self._send(route, plain_message(text, wording=self._wording(route)), about=about)
+        await self._delivery.send(route, plain_message(text, wording=self._wording(route)), about=about)
 
     async def ask(
         self,
@@ -236,7 +216,7 @@ class SlackChat:
         """
         text = file.text
         if press is None:
-            await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
+            await self._delivery.send(route, page_message(about, text, 0, self._wording(route)), about=about)
             return
         alone = Alone.unpack(press)
         wording = self._of_person(alone)
@@ -250,12 +230,12 @@ class SlackChat:
                     shown = await self.client.views_open(trigger_id=alone.trigger, view=window)
                 promised(shown, "view")
         except PlatformError:
-            await self._whisper(alone, page_message(about, text, alone.page, wording))
+            await self._delivery.whisper(alone, page_message(about, text, alone.page, wording))
 
     async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
         """Post a file into the thread of a card, as a snippet."""
         channel, _, ts = card.partition(":")
-        _, _, thread = _parsed(route)
+        _, _, thread = parsed(route)
         await self._pace.turn(channel)
         await share(
             self.client,
@@ -269,33 +249,23 @@ class SlackChat:
 
     async def working(self, route: str, *, on: bool) -> None:
         """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
-        _, place, thread = _parsed(route)
+        _, place, thread = parsed(route)
         if not thread:
             return
         now = asyncio.get_running_loop().time()
         if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:
             return
         self._working[route] = now if on else -_STATUS_S
-        channel, status = await self._channel(place), self._wording(route).say("chat.working") if on else ""
+        channel, status = await self._delivery.channel(place), self._wording(route).say("chat.working") if on else ""
         async with explained():
             await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Send an answer that only one person sees.
-
-        It appears where they acted, else in their direct channel. If they opened the Home tab, it appears there. If
-        every attempt fails, the answer is dropped and the log says so.
-        """
+        """Send an answer that only one person sees."""
         del alert
         alone = Alone.unpack(press)
-        message = plain_message(text, self._home, self._of_person(alone))
-        ways = (self._on_home,) if alone.home else (self._whisper, self._in_private)
-        for tell in ways if text else ():
-            try:
-                return await tell(alone, message)
-            except PlatformError as error:
-                _log.warning("slack.not_told", {"way": tell.__name__, "why": str(error)})
-        return None
+        if text:
+            await self._delivery.to_one(alone, plain_message(text, self._home, self._of_person(alone)), self._team)
 
     async def who(self, user: str, *, again: bool = False) -> SlackPerson:
         """Return Slack's data about a person, at most ten minutes old. Raises PlatformError.
@@ -315,7 +285,7 @@ class SlackChat:
 
         Returns nothing if that message no longer exists, or if there are too many messages. Raises PlatformError.
         """
-        _, _, thread = _parsed(place)
+        _, _, thread = parsed(place)
         channel, _, ts = message.partition(":")
         async with explained():
             if thread:
@@ -337,8 +307,8 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
-        _, place, _ = _parsed(route)
-        reader = self.names.people.principal(route) if place.startswith(_PEOPLE) else ""
+        _, place, _ = parsed(route)
+        reader = self.names.people.principal(route) if place.startswith(PEOPLE) else ""
         return card_message(
             call,
             self._keys,
@@ -365,10 +335,10 @@ class SlackChat:
         reactions from them. Threads and direct conversations aren't checked, because Slack sends the bot their
         messages.
         """
-        _, place, thread = _parsed(route)
+        _, place, thread = parsed(route)
         now = asyncio.get_running_loop().time()
         asked_at, _ = self._member.get(route, (-_KNOWN_FOR_S, True))
-        if thread or place.startswith(_PEOPLE) or now - asked_at < _KNOWN_FOR_S:
+        if thread or place.startswith(PEOPLE) or now - asked_at < _KNOWN_FOR_S:
             return
         self._member[route] = (now, await self._is_member(place))
 
@@ -389,98 +359,6 @@ class SlackChat:
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 
-    async def _send(self, route: str, message: Message, *, about: str | None) -> str:
-        """Post to a route. If its thread no longer exists, post to its channel."""
-        team, place, thread = _parsed(route)
-        try:
-            channel = await self._channel(place)
-            ts = await self._post(channel, thread, message)
-        except AstrayError:
-            thread, ts = None, await self._post(channel, None, message)
-        except PlatformError as error:
-            # A person can close their direct conversation with the bot at any time. So this alone never makes a card
-            # undeliverable.
-            error.lost = error.lost and not (place.startswith(_PEOPLE) and str(error) in GONE)
-            raise
-        self.threads.wrote(place_of(team, place, thread), ts, about)
-        if thread is None:
-            self.threads.wrote(place_of(team, place, ts), ts, about)
-        return message_of(channel, ts)
-
-    async def _post(self, channel: str, thread: str | None, message: Message) -> str:
-        await self._pace.turn(channel)
-        try:
-            async with explained():
-                sent = await self.client.chat_postMessage(
-                    channel=channel,
-                    thread_ts=thread,
-                    unfurl_links=False,
-                    unfurl_media=False,
-                    mrkdwn=False,
-                    **_said(message),
-                )
-                return str(promised(sent, "ts"))
-        except PlatformError as error:
-            if error.retry_s:
-                self._pace.hold(channel, error.retry_s)
-            raise
-
-    async def _channel(self, place: str) -> str:
-        """Return the channel of a place: the channel itself, or a person's direct channel."""
-        if not place.startswith(_PEOPLE):
-            return place
-        if place not in self._direct:
-            async with explained():
-                opened = await self.client.conversations_open(users=place)
-                self._direct[place] = str(promised(opened, "channel")["id"])
-        return self._direct[place]
-
-    async def _whisper(self, alone: Alone, message: Message) -> None:
-        """Send a message that only one person in the channel sees.
-
-        If that fails, use the response URL of their press or command.
-        """
-        try:
-            async with explained():
-                sent = await self.client.chat_postEphemeral(
-                    channel=alone.channel, user=alone.user, thread_ts=alone.thread or None, **_said(message)
-                )
-                promised(sent, "message_ts")
-        except PlatformError:
-            if not alone.url:
-                raise
-            await self._by_url(alone.url, message)
-
-    async def _on_home(self, alone: Alone, message: Message) -> None:
-        """Show the message on the person's Home tab."""
-        async with explained():
-            view = {"type": "home", "blocks": list(message.blocks)}
-            promised(await self.client.views_publish(user_id=alone.user, view=view), "view")
-
-    async def _in_private(self, alone: Alone, message: Message) -> None:
-        """Send a message to a person's direct channel. It is then the latest message there, and is about no card."""
-        await self._send(place_of(self._team, alone.user), message, about=None)
-
-    async def _by_url(self, url: str, message: Message) -> None:
-        client = AsyncWebhookClient(url, session=self.client.session, retry_handlers=[Soon(methods=False)])
-        async with explained():
-            sent = await client.send(response_type="ephemeral", replace_original=False, **_said(message))
-        if sent.status_code >= _REFUSED or _says_no(sent.body):
-            passing = sent.status_code == TOO_MANY or sent.status_code >= SERVER_ERROR
-            raise PlatformError(f"answered with {sent.status_code}", passing=passing)
-
-
-def _says_no(body: str) -> bool:
-    """Return whether Slack's reply is a refusal: a JSON object with `"ok": false`.
-
-    A `response_url` may answer an accepted message with any other text.
-    """
-    try:
-        said = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(said, dict) and said.get("ok") is False
-
 
 def _who(user: dict[str, Any]) -> SlackPerson:
     profile = user.get("profile") or {}
@@ -498,19 +376,4 @@ def _user_of(identity: str) -> str:
         _, user, thread = parse_place(identity)
     except ValueError:
         return ""
-    return user if user.startswith(_PEOPLE) and not thread else ""
-
-
-def _parsed(route: str) -> tuple[str, str, str | None]:
-    try:
-        return parse_place(route)
-    except ValueError:
-        raise PlatformError(f"{route} is no conversation of Slack's", passing=False, lost=True) from None
-
-
-def _hash(message: Message) -> int:
-    return hash(repr(message))
-
-
-def _said(message: Message) -> dict[str, Any]:
-    return {"text": message.text, "blocks": list(message.blocks)}
+    return user if user.startswith(PEOPLE) and not thread else ""

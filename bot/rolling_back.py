@@ -1,0 +1,41 @@
+"""Ends all that is open in a database which was restored from an older copy."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from hitl.call import Entry, Event
+from hitl.cards.wording import say
+from hitl.errors import SaysoError
+from hitl.ports import Change, adding
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from hitl.call import Call
+    from hitl.gate import Gate
+
+_log = logging.getLogger(__name__)
+
+
+async def roll_back(gate: Gate) -> None:
+    """End all open calls, and record that, because the database is older than its mark."""
+    _log.error("store.older", {"why": say("start.older")})
+    while any([await _voided(gate, call) for call in await gate.store.unfinished()]):
+        pass
+    while events := await gate.store.incoming():
+        for event in events:
+            await gate.store.commit(adding(Change(handled=(event.source, event.id))))
+    for turn in await gate.store.open_turns():
+        await gate.store.keep_turn(replace(turn, done=True))
+    # This commit comes last because it moves the mark. If a start fails before it, the next start repeats all steps.
+    await gate.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
+
+
+async def _voided(gate: Gate, call: Call) -> Call | None:
+    """Return the ended call, or None if its row can't be ended, which must not keep the service from starting."""
+    try:
+        return await gate.void(call)
+    except SaysoError as error:
+        _log.error("call.not_ended", {"ref": call.ref, "why": error.message})
+        return None

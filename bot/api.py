@@ -52,12 +52,13 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     place: str = LOCAL,
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
+    folder_identity: str | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
     Closing `parts` stops it. `troubles` returns the troubles that keep calls from being gated. `gateway` serves MCP.
     Conversations with the service's agent are in `place`, and `turns` are the agent's stored turns, if it has any.
-    `reload` applies people, routes and policy again.
+    `reload` applies people, routes and policy again. `folder_identity` is that of the state folder.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -77,7 +78,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     waits, tokens = Waits(), Tokens(service.gate, service.store)
     await tokens.load()
-    operations = Operations(service, waits, troubles)
+    operations = Operations(service, waits, troubles, folder_identity)
     feed = Feed(service.gate, service.store, waits.stopping)
     for listener in (operations.queues, feed):
         service.listeners.add(listener)

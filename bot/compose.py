@@ -58,6 +58,7 @@ class Running:
 
     service: Service
     store: SqliteStore
+    folder: StateFolder
     parts: AsyncExitStack
 
     async def close(self) -> None:
@@ -119,7 +120,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
-        return Running(service, store, parts.pop_all())
+        return Running(service, store, folder, parts.pop_all())
 
 
 @lru_cache(maxsize=1024)

@@ -19,7 +19,7 @@ from hitl.errors import Unavailable
 from hitl.proof.chain import DECIDED
 
 try:
-    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
     from prometheus_client.exposition import choose_encoder
     from prometheus_client.process_collector import ProcessCollector
 except ModuleNotFoundError as error:
@@ -63,6 +63,8 @@ class Metrics:
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
         """`known` are the names of surfaces. Any other name is counted as `other`."""
+        # The times at which the series were created say nothing beyond the start time of the process.
+        disable_created_metrics()  # type: ignore[no-untyped-call] # prometheus_client has no types for it
         self.registry = CollectorRegistry()
         self._clock = clock
         self._surfaces = frozenset(known)

@@ -38,7 +38,7 @@ _TAKEN = frozenset(
             "language",
             "languages",
         ),
-        *("policy", "policies"),
+        *("policy", "policies", "stages"),
     }
 )
 
@@ -66,8 +66,10 @@ class Reloading:
             try:
                 settings = await asyncio.to_thread(load, self._source)
                 people = settings.directory()
-                library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
-                prepared = await asyncio.to_thread(self._policies.prepared, library, settings.policy_name())
+                library = policy_library(settings.policy_folders(), resolve_hosts=self._began_with.resolve_hosts)
+                # The stage stays as it was at the start, so its policy applies whatever stage the settings name now.
+                staged = settings.model_copy(update={"stage": self._began_with.stage})
+                prepared = await asyncio.to_thread(self._policies.prepared, library, staged.policy_name())
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
                 # The policy is also watched for changes. If the fault is in the policy, reading it now lets `doctor`

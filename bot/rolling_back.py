@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from hitl.call import Entry, Event
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.ports import Change, adding
 from hitl.records import replace
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 async def roll_back(gate: Gate) -> None:
     """End all open calls, and record that, because the database is older than its mark."""
-    _log.error("store.older")
+    _log.error("store.older", {"why": say("start.older")})
     while any([await _voided(gate, call) for call in await gate.store.unfinished()]):
         pass
     while events := await gate.store.incoming():

@@ -153,6 +153,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         turns=turns,
         gateway=mount,
         reload=reloading.reload,
+        folder_identity=running.folder.identity,
     )
     if gateway is not None:
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))

@@ -202,10 +202,11 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further routes of the card, beside those of the origin. The way in has checked that its caller may name them.
+    #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
+    #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
-    #: Facts that the way in must give back with the call, as JSON types. They go into the record's line about the new
-    #: call, and decide nothing.
+    #: Facts that the interface which took the request must give back with the call, as JSON types. They go into the
+    #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 

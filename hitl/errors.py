@@ -52,7 +52,7 @@ class SaysoError(Exception):
 
     @property
     def fact(self) -> Fact | None:
-        """The fact with which the error was raised, or None if it was raised with a sentence."""
+        """The `Fact` (a code with its particulars) of the error, or None if it was raised with a finished sentence."""
         why = self.args[0]
         return why if isinstance(why, Fact) else None
 

@@ -151,7 +151,8 @@ def _params(call: Call) -> Any:
 def counted(calls: Iterable[Call]) -> dict[str, Any]:
     """Count requests by decision and result, in total and for each tool, rule, requester and approver.
 
-    Times are in seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
+    A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
+    seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
     read the card in that time.
     """
     totals = _Tally()
@@ -159,7 +160,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
     approvers: dict[str, _Tally] = defaultdict(_Tally)
     for call in calls:
         mine = (totals, groups["tool"][call.tool], groups["requester"][call.requester])
-        for tally in (*mine, groups["rule"][call.verdict.rule or ""]):
+        for tally in (*mine, groups["rule"][str(call.verdict.rule or call.verdict.reason)]):
             tally.add(call)
         if call.decided_by and call.decision in {Decision.APPROVED, Decision.REJECTED}:
             approvers[call.decided_by].add(call)

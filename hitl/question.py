@@ -34,7 +34,8 @@ EXECUTOR: Final = "sayso:question"
 LONGEST: Final = 1000
 #: The longest option that every platform shows whole on a button: Slack takes 75 characters, a phone shows fewer.
 LONGEST_OPTION: Final = 60
-#: The longest answer, in characters. Slack's window takes 3,000.
+#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000, because the window takes no
+#: more.
 LONGEST_ANSWER: Final = 4000
 FEWEST_OPTIONS: Final = 2
 MOST_OPTIONS: Final = len(CHOICES)

@@ -56,7 +56,8 @@ class Surface:
     prefix: str = ""
     #: The key of the sentence that lists the commands.
     help: str = ""
-    #: Whether each press needs one answer at once, even an empty one. Elsewhere a press gets an answer only for news.
+    #: Whether the platform expects exactly one answer to each press at once, even an empty one. If False, a press is
+    #: answered only when there is something to tell.
     toasts: bool = False
     #: Whether a call's outcome appears on the surface at once by itself, so that an approval needs no answer.
     shows_outcomes: bool = False

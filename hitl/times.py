@@ -30,7 +30,10 @@ def moment(since_epoch: int) -> datetime:
 
 
 def span(text: str) -> timedelta:
-    """Return a span of time: a whole number with its unit, s, m, h, d or w (`90m`, `7d`). Raises ValueError."""
+    """Read a span of time such as `90m` or `7d`: a whole number and a unit, s, m, h, d or w.
+
+    Raises ValueError for any other text.
+    """
     if text[-1:] not in _UNITS or not text[:-1].isdecimal():
         raise ValueError("give a number and a unit, such as 90m, 24h, 30d or 52w")
     try:

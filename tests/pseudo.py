@@ -38,4 +38,12 @@ def outside(texts: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def _widened(template: str) -> str:
     pieces = re.split(r"(\{[^{}]*\})", template)
-    return "".join(piece if piece.startswith("{") else piece.translate(_WIDE) for piece in pieces)
+    return "".join(_widened_piece(piece) for piece in pieces)
+
+
+def _widened_piece(piece: str) -> str:
+    """Return a part of a template with its words widened, also those of a place (`{count:file|files}`)."""
+    if not piece.startswith("{"):
+        return piece.translate(_WIDE)
+    name, colon, spec = piece.partition(":")
+    return f"{name}{colon}{spec.translate(_WIDE)}" if "|" in spec else piece

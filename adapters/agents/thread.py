@@ -80,7 +80,10 @@ class Thread:
         return _THREAD.dump_json(self)
 
     def begin(self, prompt: str, stopped: str) -> None:
-        """Begin a turn with a person's message. Calls of an earlier turn that never ended get the outcome `stopped`."""
+        """Begin a turn with a person's message.
+
+        If the turn before it never ended, its calls without an outcome get the outcome `stopped`.
+        """
         self.prompts.append(prompt)
         for call in self.calls:
             self.outcomes.setdefault(call.id, stopped)

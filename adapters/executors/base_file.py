@@ -103,17 +103,17 @@ def named_path(parts: tuple[str, ...]) -> str:
 
 def size_text(count: int) -> str:
     """Return a number of bytes as text for people, such as "1 byte"."""
-    return say("count.byte") if count == 1 else say("count.bytes", count=count)
+    return say("count.bytes", count=count)
 
 
 def files_text(count: int) -> str:
     """Return a number of files as text for people, such as "2 files"."""
-    return say("count.file") if count == 1 else say("count.files", count=count)
+    return say("count.files", count=count)
 
 
 def lines_text(count: int) -> str:
     """Return a number of lines as text for people, such as "2 lines"."""
-    return say("count.line") if count == 1 else say("count.lines", count=count)
+    return say("count.lines", count=count)
 
 
 def encoded(text: str) -> bytes:

@@ -211,8 +211,8 @@ class Registry:
     async def still_holds(self, call: Call) -> str | None:
         """Return a sentence about the first precondition that no longer holds, or None.
 
-        A call that was shown for another folder holds no more: a database can be moved to a service that works in
-        another one.
+        The folder that people saw is a precondition too, because a database may be moved to a service that works in
+        another folder.
         """
         tool = self._find(call.tools, call.tool)
         if tool is None:

@@ -574,6 +574,9 @@ class MeAnswer(_Answer):
     origins: list[str]
     routes: list[str]
     troubles: list[str]
+    state: str | None = Field(
+        description="The identity of the service's state folder, for operators. A copy of the folder has another one."
+    )
 
 
 class EventView(_Answer):

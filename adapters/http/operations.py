@@ -81,12 +81,17 @@ class Desk(Protocol):
 class Operations:
     """Carries out the API's requests, each for an authenticated caller."""
 
-    def __init__(self, desk: Desk, waits: Waits, troubles: Troubles) -> None:
+    def __init__(self, desk: Desk, waits: Waits, troubles: Troubles, state: str | None = None) -> None:
         self._desk = desk
+        self._state = state
         self._gate = desk.gate
         self._waits = waits
         self.queues = Queues()
         self.troubles = troubles
+
+    def state_for(self, caller: Caller) -> str | None:
+        """Return the identity of the service's state folder for an operator, and None for anybody else."""
+        return self._state if Scope.OPERATOR in caller.scopes and self._gate.access.operates(caller.principal) else None
 
     # -- asking ---------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ async def me(ops: Ops, caller: Anyone) -> Response:
             "origins": list(credential.origins) if credential else [caller.conversation],
             "routes": list(credential.routes) if credential else [],
             "troubles": list(await ops.troubles()),
+            "state": ops.state_for(caller),
         }
     )
 

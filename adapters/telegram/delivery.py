@@ -33,7 +33,7 @@ class Request(Protocol):
 
 
 class Sender(Protocol):
-    """Sends one message to a chat or a topic of it, as a reply to another message or without one."""
+    """Sends one message to a chat or to one of its topics. With `answers`, it replies to that message."""
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
         """Send the message, and return it as Telegram stored it."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _TWO_UNITS = 0x10000
-#: The meaning of each type of entity. Clients add some types by themselves (a hashtag, a number); those mark the
-#: person's own plain words. Any other type (links, custom emoji, dates, types to come) may show something else than its
-#: text.
+#: The kind of span for each type of entity. Clients mark some plain words by themselves (a hashtag, a number); these
+#: count as emphasis. Types that aren't here (links, custom emoji, dates, types to come) count as links, because a
+#: person may see something other than the text.
 _KINDS = {
     MessageEntity.STRIKETHROUGH: SpanKind.STRUCK,
     MessageEntity.SPOILER: SpanKind.SPOILER,

@@ -18,6 +18,7 @@ from hitl.cards.wording import say
 if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Verdict
+    from hitl.policy.ports import Document
 
 _FINDINGS = 1
 _FORMATS: dict[str, Literal["yaml", "json"]] = {"json": "json", "yaml": "yaml", "yml": "yaml"}
@@ -191,7 +192,10 @@ def _judged(policy: Policy, call: PolicyCall) -> Verdict:
 
 
 def _for(policy: Policy, cwd: str | None) -> Policy:
-    """Return the policy for calls in a folder. If this machine lacks the folder, paths in it aren't looked up."""
+    """Return the policy for calls in a folder.
+
+    If this machine doesn't have the folder, the policy judges paths by their text, and doesn't look at the disk.
+    """
     return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
 
@@ -245,6 +249,7 @@ def backtest(
     Example: sayso policy backtest new.yaml --since 7d
     """
     from hitl.policy.backtest import backtest as compare
+    from hitl.policy.proposal import shift_line
 
     tried = _usable(*_read(file, preset, config))
     done = compare(_usable(*_read(None, None, config)), tried, _past(config, since))
@@ -253,9 +258,7 @@ def backtest(
         return
     typer.echo(say("backtest.judged", judged=done.judged, shifted=sum(shift.count for shift in done.shifts)))
     for shift in done.shifts:
-        decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
-        told = {"before": shift.before, "after": shift.after, "rule": shift.rule or "-", "count": shift.count}
-        typer.echo(say("backtest.shift", **told, decided=decided, examples=" ".join(shift.examples)))
+        typer.echo(shift_line(shift))
 
 
 def suggest(
@@ -264,23 +267,36 @@ def suggest(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Suggest rules for requests that were always approved, as YAML.
+    """Suggest a policy with rules for requests that were always approved.
 
-    Each rule allows one tool with exactly those arguments. It never suggests requests of high risk, and no request that
-    was once rejected, withdrawn or left unanswered. Approvals within 2 seconds don't count. Nothing is changed.
+    It prints a whole document that adds the rules to the policy that applies now, with a backtest on past requests as
+    comments. Each rule allows one tool with exactly those arguments. It never suggests
+    requests of high risk, and no request that was once rejected, withdrawn or left unanswered. Approvals within 2
+    seconds don't count. Nothing is changed.
 
-    Example: sayso policy suggest --since 90d > rules.yaml
+    Example: sayso policy suggest --since 90d > suggested.yaml
     """
-    from hitl.policy.backtest import as_yaml
+    from hitl.policy import PolicyInvalid
+    from hitl.policy.backtest import backtest as compare
     from hitl.policy.backtest import suggest as look_for
+    from hitl.policy.proposal import headed, proposed, usable
 
-    found = look_for(_past(config, since), least=least)
+    document, past = _applying(config), _past(config, since)
+    now = _usable(document.origin, document.text, document.format)
+    found = look_for(past, now, least=least)
     if json:
         print_json([structs.asdict(each) for each in found])
-    elif found:
-        typer.echo(as_yaml(found), nl=False)
-    else:
+        return
+    try:
+        found = usable(document, found)
+    except PolicyInvalid as invalid:
+        _unusable(document.origin, invalid)
+    if not found:
         typer.echo(say("suggest.none", least=least), err=True)
+        return
+    proposal = proposed(document, found)
+    tried = _usable("the suggested policy", proposal, "yaml")
+    typer.echo(headed(proposal, document, compare(now, tried, past)), nl=False)
 
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
@@ -302,15 +318,20 @@ def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tupl
 
         found = PresetSource().read("", preset.value)
         return found.origin, found.text
+    found = _applying(config)
+    return found.origin, found.text
+
+
+def _applying(config: Path | None) -> Document:
+    """Return the document of the policy that the settings name. Exit 2 if there is no usable one."""
     from bot.compose import policy_library
     from bot.errors import SettingsError
 
     chosen = settings(config)
     try:
-        found = policy_library(chosen.policy_folders()).read(chosen.policy_name())
+        return policy_library(chosen.policy_folders()).read(chosen.policy_name())
     except SettingsError as error:
         fail(str(error), 2)
-    return found.origin, found.text
 
 
 def _text(file: Path) -> str:
@@ -322,8 +343,11 @@ def _text(file: Path) -> str:
         fail(f"{file} isn't UTF-8 text.", 2)
 
 
-def _load(name: str, text: str) -> Policy:
-    """Compile the policy. It will look up paths in this machine's files. Raises PolicyInvalid."""
+def _load(name: str, text: str, form: str | None = None) -> Policy:
+    """Compile the policy, which looks up paths in this machine's files. Raises PolicyInvalid.
+
+    Without `form`, the ending of the name gives the format.
+    """
     from adapters.policies.surroundings import RealPaths
     from bot.errors import SettingsError
     from bot.policies import need_engine
@@ -333,15 +357,15 @@ def _load(name: str, text: str) -> Policy:
         need_engine()
     except SettingsError as error:
         fail(str(error), 2)
-    return load(text, name=name, format=_FORMATS.get(name.rpartition(".")[2]), paths=RealPaths())
+    return load(text, name=name, format=_FORMATS.get(form or name.rpartition(".")[2]), paths=RealPaths())
 
 
-def _usable(name: str, text: str) -> Policy:
+def _usable(name: str, text: str, form: str | None = None) -> Policy:
     """Compile the policy. If it has problems, print all of them and exit 1."""
     from hitl.policy import PolicyInvalid
 
     try:
-        return _load(name, text)
+        return _load(name, text, form)
     except PolicyInvalid as invalid:
         _unusable(name, invalid)
 

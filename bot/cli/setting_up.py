@@ -139,8 +139,8 @@ def init(
 
     It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
 
-    At a terminal it asks whether you are the only approver. Then your own yes counts up to high risk, here and on your
-    phone; critical requests still need a second person.
+    At a terminal it asks whether you are the only approver. If you are, your own yes counts up to high risk, here and
+    on your phone; critical requests still need a second person.
 
     Example: sayso init --approver local:1001
 

@@ -82,7 +82,7 @@ class Presses:
         return answer
 
     async def _showed(self, heard: Press, route: str, call: Call) -> bool:
-        """Return whether the details could be shown. If they can never be shown, tell the person.
+        """Show the details, and return True. If the platform refuses them for good, tell the person, and return False.
 
         Raises PlatformError for errors that may pass.
         """

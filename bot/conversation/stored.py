@@ -125,9 +125,9 @@ class StoredTurns:
         return True
 
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
-        """Send the agent's answer as its framed words.
+        """Send the agent's answer to a person's question about a card.
 
-        The message is bound to no call, so a yes to it approves nothing.
+        `framed` marks it as the agent's words. The message is bound to no call, so a yes to it approves nothing.
         """
         try:
             turns = await self._store.open_turns()

@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +78,7 @@ def _mcp(settings: Settings) -> Iterator[Check]:
     else:
         targets = [upstream.target for upstream in servers.values()]
         missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
-        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"{len(targets)} servers"
+        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"servers: {len(targets)}"
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
 
 
@@ -179,21 +180,43 @@ def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iter
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for listed people whom no configured surface can identify.
 
-    These are names without an identity, and people of platforms that aren't configured.
+    These are names without an identity, and people of platforms that aren't configured. The owner of a token, and a
+    token itself, are known. If tokens can be used, a requester's plain name may still become the owner of one.
     """
     places = people.conversations.values()
     lists = {
         "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
         "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
     }
+    holders = _token_holders(settings.folder("state") / "sayso.db")
     for role, listed in lists.items():
         unknown = [
-            name for name in sorted(listed) if not any(_known(settings, people, i) for i in people.identities(name))
+            name
+            for name in sorted(listed)
+            if not any(_known(settings, people, i) or i in holders[role] for i in people.identities(name))
         ]
-        if unknown:
-            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
+        later = [
+            name for name in unknown if role == "requesters" and settings.http.port is not None and ":" not in name
+        ]
+        if later:
+            text = f"{', '.join(later)}: no agent asks for them yet. Make a token with them as its owner"
+            text += f" (sayso token create NAME --scope agent --owner {later[0]}), or map the name in [principals]"
+            yield Check("requesters by token", Health.YELLOW, text)
+        if strays := [name for name in unknown if name not in later]:
+            text = f"{', '.join(strays)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
             text += " platform that is set up, or map the name in [principals]"
-            yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
+            yield Check(f"unknown {role}", Health.RED if listed == set(strays) else Health.YELLOW, text)
+
+
+def _token_holders(database: Path) -> dict[str, set[str]]:
+    """Return who may ask, and who may decide, by a token that works. A database that can't be read has no tokens."""
+    from adapters.database.sqlite.survey import surveyed
+
+    asking, deciding = set[str](), set[str]()
+    if database.exists():
+        with suppress(Unavailable), surveyed(database) as survey:
+            asking, deciding = survey.token_holders(datetime.now(UTC))
+    return {"requesters": asking, "approvers": deciding}
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -529,9 +552,29 @@ def _service(settings: Settings) -> Check:
         if error.code == NotApprover.code:
             return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
         return Check("service", Health.RED, error.message)
+    if wrong := _elsewhere(told.get("state"), settings.folder("state")):
+        return Check("service", Health.RED, f"answers on {path}, but {wrong}")
     if troubles := "; ".join(told["troubles"]):
         return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
+
+
+def _elsewhere(running: str | None, state: Path) -> str:
+    """Return a text that says that the service which answers uses another state folder, or an empty one if it doesn't.
+
+    `running` is the identity of that service's folder, which only operators get. Nothing is compared without it, or if
+    this user can't read the folder of the settings.
+    """
+    from adapters.database.sqlite.folder import folder_identity
+
+    try:
+        here = folder_identity(state)
+    except OSError:
+        return ""
+    if running is None or running == here:
+        return ""
+    text = f"it runs on another state folder than {state}, so it has other settings than these"
+    return f"{text}. Name that service's settings with --config, or stop it, or set another runtime"
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:

@@ -146,7 +146,7 @@ def life(request: Request) -> Life:
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
-    """Take a call through the steps after the answer to asking for it."""
+    """Take a call from the service's first answer to the report: wait, claim, check, run, report."""
     path = _path(_whole(call))
     claim = call.get("claim")
     try:

@@ -325,11 +325,11 @@ _own: dict[str, Any] = {}
 
 
 def mask_also(patterns: Mapping[str, str]) -> None:
-    """Set the operator's own patterns, by the kind that the mask shall name. They replace earlier patterns.
+    """Replace the operator's own patterns. The key of a pattern is the name that its mask shows.
 
-    Texts that match one are masked everywhere in this process, in addition to the formats. They have RE2's syntax,
-    which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the
-    empty text.
+    Texts that match a pattern are masked everywhere in this process, as are texts in the built-in formats. The patterns
+    have RE2's syntax, which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern
+    that matches the empty text.
     """
     _own.clear()
     _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})

@@ -83,7 +83,7 @@ def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wordin
         agent=_quoted(newest.agent or names.of(newest.requester)),
         project=_quoted(session.project or "-"),
         session=_quoted(newest.session),
-        requests=say("count.request") if count == 1 else say("count.requests", count=count),
+        requests=count,
         since=f"{session.calls[0].created_at:%Y-%m-%d %H:%M}",
         folder=folder,
     )

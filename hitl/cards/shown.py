@@ -158,7 +158,11 @@ def _is_number(value: Any, text: str) -> bool:
 
 
 def safe(text: str) -> str:
-    """Return a text for a block: visible, without its last line feed, and with long runs replaced by a count."""
+    """Return a text that is safe in a block of a card.
+
+    Invisible characters are escaped, the last line feed is removed, and a long run of line feeds, blanks or one escape
+    is replaced by its count.
+    """
     return folded(visible(text.removesuffix("\n")))
 
 
@@ -298,8 +302,8 @@ class _Told:
 def _diff(call: Call) -> tuple[str, bool]:
     """Return the preview, and whether it is a unified diff.
 
-    A diff of one file loses its two lines with the file's name, because the phrase names the file. It also loses the
-    `@@` line of its only change, if that change is at the top of the file.
+    The two header lines of a diff of one file are left out, because the card's first line names the file already. The
+    `@@` line is left out too if the diff has only one change, at the top of the file.
     """
     shown = folded(masked(call).preview.removesuffix("\n"))
     if not shown.startswith("--- "):

@@ -1,8 +1,9 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
 A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
-sentence (`say`). What is filled in is visible, masked text already. Templates are `str.format` ones. Programs, the log
-and the record get English: `say` and `sentence` of this module.
+sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number before
+words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English: `say` and
+`sentence` of this module.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ ENGLISH: Mapping[str, str] = {
     "card.you": "you",
     "card.wants.run": "run",
     "card.wants.use": "use {tool}",
-    "card.below": "… {count} more values are under Details …",
+    "card.below": "… {count:more value is|more values are} under Details …",
     "card.host": "on {host}, {folder}",
     "card.folder": "in {folder}",
     "card.stage": "stage {stage}",
@@ -55,8 +56,8 @@ ENGLISH: Mapping[str, str] = {
     "card.again": "It was asked before as {short}.",
     "card.programs": "It also runs: {programs}.",
     "card.programs.unknown": "It runs a program that is only known when it runs.",
-    "card.hidden": "It holds {count} hidden characters, written out as \\u{{...}}.",
-    "card.cut": "{count:,} characters are not shown here.",
+    "card.hidden": "It holds {count:hidden character|hidden characters}, written out as \\u{{...}}.",
+    "card.cut": "{count:character is|characters are} not shown here.",
     "card.refreshed": "Still pending. If you pressed a button while the service was away, press it again.",
     # the card: the approvers, the deadline and the ways to answer
     "card.approvers": "For {people} · expires {time}{name}",
@@ -64,8 +65,8 @@ ENGLISH: Mapping[str, str] = {
     "card.people.and": "{people}, {person}",
     "card.people.or": "{people} or {person}",
     "card.people.more": "{count} more",
-    "card.in_minutes": "in {count} minutes",
-    "card.in_seconds": "in {count} seconds",
+    "card.in_minutes": "in {count:minute|minutes}",
+    "card.in_seconds": "in {count:second|seconds}",
     "card.how.details": "Open Details before you approve. ",
     "card.how.buttons": "Use the buttons. Words here don't reach Sayso.",
     "card.how.yes": "yes",
@@ -98,10 +99,10 @@ ENGLISH: Mapping[str, str] = {
     "card.how.both.keys": "Approving takes a reason and a second a⏎.",
     "card.how.both.words": "To approve, answer: {words}",
     # counts of text that a card leaves out
-    "card.hidden_here": "… {count:,} characters are hidden here …",
-    "card.lines_hidden": "… {count:,} lines are hidden here …",
-    "card.arguments_hidden": "… {count:,} more values are hidden here …",
-    "card.left_out": "… {count:,} characters left out …",
+    "card.hidden_here": "… {count:character is|characters are} hidden here …",
+    "card.lines_hidden": "… {count:line is|lines are} hidden here …",
+    "card.arguments_hidden": "… {count:more value is|more values are} hidden here …",
+    "card.left_out": "… {count:character|characters} left out …",
     "card.left_out.short": "…[+{count:,}]…",
     "card.marks_left_out": "[◌ x{count:,}]",
     "card.breaks": "[⏎ x{count:,}]",
@@ -294,7 +295,7 @@ ENGLISH: Mapping[str, str] = {
     "reading.somebody": "it is said to somebody else",
     "reading.hidden": "hidden characters",
     "reading.struck": "struck out",
-    "answer.all": "{count} requests are pending. Answer each by its name:\n{calls}",
+    "answer.all": "{count:request is|requests are} pending. Answer each by its name:\n{calls}",
     "answer.all.line": "yes {short}, or no {short}: {headline}",
     "answer.which": "Several requests are pending. Name one: {shorts}.",
     "answer.point": "Nothing was decided: reply to the card, or name it: yes {short}.",
@@ -327,7 +328,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.pending.none": "Nothing is pending for you here.",
     "chat.sessions.nowhere": "No session of an agent waits for you.",
     "chat.sessions.none": "No session of an agent waits for you here.",
-    "chat.status": "I am running. {count} requests are pending here.",
+    "chat.status": "I am running. {count:request is|requests are} pending here.",
     "chat.usage": "{command} needs the six characters of a request, as /pending lists them.",
     "chat.withdrawn": "{short} is withdrawn.",
     "chat.forged": "That button isn't one of mine for this chat. Nothing was decided.",
@@ -343,7 +344,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.stranger": "I can't tell which workspace you belong to. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
     # sessions of agents that have pending requests
-    "session.waits": "{agent} · project {project} · session {session}: {requests} since {since} UTC{folder}",
+    "session.waits": "{agent} · project {project} · session {session}: {requests:request|requests} since {since} UTC{folder}",
     "session.folder": ", in {folder}",
     "session.newest": "Newest: {short} · {sign} {headline}",
     "sessions.none": "No session of an agent waits.",
@@ -387,23 +388,23 @@ ENGLISH: Mapping[str, str] = {
     "refused.route": "{who} isn't bound to the route {place}, so no card can go there. Nothing was asked.",
     "refused.behalf": "{who} doesn't ask on behalf of {person}. Nothing was asked.",
     "refused.changed": "{short} has another digest than the one that you named. Nothing was done. Look at the request again.",
-    "refused.waiting": "{who} already has {count} pending requests. Nothing was changed. Ask again when some are decided.",
+    "refused.waiting": "{who} already has {count:pending request|pending requests}. Nothing was changed. Ask again when some are decided.",
     "refused.confirm": "The confirmation names another call than {short}. Nothing was decided.",
     "refused.not_pending": "{short} is no longer pending.",
-    "refused.again": "The same request was rejected {seconds} seconds ago ({short}). It was not asked again. Do something else, or ask the person.",
+    "refused.again": "The same request was rejected {seconds:second|seconds} ago ({short}). It was not asked again. Do something else, or ask the person.",
     "refused.peer.kept": "A command that this service runs can't ask it or answer it. Nothing was done.",
     "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
-    "refused.pending": "{who} already has {count} pending requests. Nothing was recorded. Ask again when some are decided.",
-    "refused.flood": "{who} asked {count} times within {minutes} minutes. Nothing was recorded; ask again in {wait} seconds.",
+    "refused.pending": "{who} already has {count:pending request|pending requests}. Nothing was recorded. Ask again when some are decided.",
+    "refused.flood": "{who} asked {count:time|times} within {minutes:minute|minutes}. Nothing was recorded; ask again in {wait:second|seconds}.",
     "refused.key": "The key {name} was used for another request, {short}. Use a new key for a new request.",
     "refused.withdraw": "Only its requester or an operator can withdraw {short}.",
     "refused.claim": "{short} can't be claimed: it is {status}.",
     "refused.claimed": "{short} was already handed to another claimant.",
     "refused.finish": "{short} isn't yours to report on.",
     "refused.reason_late": "A reason can be added within 60 seconds, by the person who rejected. {short} stays as it is.",
-    "refused.size": "The arguments take {size:,} bytes; at most {most:,} are taken. Nothing was recorded; put what is large in a file and name it.",
-    "refused.words": "The {name} of a request takes at most {most:,} characters; this one has {size:,}. Nothing was recorded.",
-    "refused.timeout": "A time limit lies between 5 seconds and 7 days; {given} seconds doesn't.",
+    "refused.size": "The arguments take {size:byte|bytes}; at most {most:,} are taken. Nothing was recorded; put what is large in a file and name it.",
+    "refused.words": "The {name} of a request takes at most {most:character|characters}; this one has {size:,}. Nothing was recorded.",
+    "refused.timeout": "A time limit of {given} s isn't possible: it lies between 5 seconds and 7 days.",
     "refused.button": "That button isn't one of ours. Nothing was decided.",
     # reasons why a call wasn't run
     "unfit.row": "integrity check failed: the stored request was changed",
@@ -428,7 +429,7 @@ ENGLISH: Mapping[str, str] = {
     "flaw.no_call": "The record has lines about the request {ref}, but there is no such request.",
     "flaw.gap": "The lines {first} to {last} of the record were removed.",
     "flaw.cut": "The mark names line {mark} of the record. That line is missing or was changed. The last line is {last}.",
-    "flaw.summary": "The first {lines} lines of the record were changed after they were sealed.",
+    "flaw.summary": "The first {lines:line of the record was|lines of the record were} changed after they were sealed.",
     "flaw.event": "The event {id} of {source} was changed after it came in.",
     "flaw.card": "The card of {ref} on {route} isn't the message that was posted there.",
     "flaw.prompt": "The open question to {who} about {ref} was changed.",
@@ -437,30 +438,35 @@ ENGLISH: Mapping[str, str] = {
     "flaw.move": "The conversation {old} is stored as moved to {new}, but no platform said so.",
     "flaw.turn": "The turn {id} of an agent was changed.",
     "flaw.talk": "The latest message in {place} was changed.",
-    "audit.whole": "{lines} lines and {calls} requests are as they were written.",
-    "audit.retained": "{archived} requests are archived. The arguments of {erased} requests were erased, on record.",
+    "audit.whole": "{lines:line|lines} and {calls:request|requests} are as they were written.",
+    "audit.retained": "{archived:request is|requests are} archived. The arguments of {erased:request|requests} were erased, on record.",
     "audit.blind": "This check can't see whether lines were cut off at the end since the mark was last written.",
     "audit.unmarked": "There is no mark, so this check can't see whether lines were cut off at the end.",
     "audit.none": "Nothing on record matches.",
     "audit.line": "{at} UTC  {short:<6}  {event} {risk} {tool}  {who}{reason}",
     "audit.flawed": "Changed since it was written: {shorts}. Run: sayso audit verify",
-    "stats.line": "{requests} requests; decided: {decisions}; ended: {results}",
+    "stats.line": "{requests:request|requests}; decided: {decisions}; ended: {results}",
     "stats.times": "; to a decision: half within {p50} s, 95 % within {p95} s",
     "stats.hasty": "; approved within 2 s: {hasty}",
     "stats.by_tool": "By tool",
     "stats.by_rule": "By rule",
     "stats.by_requester": "By requester",
     "stats.by_approver": "By approver",
-    "backup.made": "{file}: {lines} lines and {calls} requests, as they were written. The keys aren't in it.",
-    "backup.restored": "Restored from {file}: {lines} lines and {calls} requests, as they were written.",
+    "backup.made": "{file}: {lines:line|lines} and {calls:request|requests}, as they were written. The keys aren't in it.",
+    "backup.restored": "Restored from {file}: {lines:line|lines} and {calls:request|requests}, as they were written.",
     "backup.kept": "The database that was there is now {kept}.",
-    "backup.behind": "The record went on after this backup. The next start ends the {open} open requests, and none of them will run.",
-    "backup.unmarked": "There is no mark at {mark}, so nobody can tell what has run since this backup. The next start ends the {open} open requests, and none of them will run.",
-    "backup.level": "Nothing was allowed to run since. {open} open requests go on at the next start.",
-    "backtest.judged": "{judged} requests judged by both policies; {shifted} get another answer.",
+    "backup.behind": "The record went on after this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
+    "backup.unmarked": "There is no mark at {mark}, so nobody can tell what has run since this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
+    "backup.level": "Nothing was allowed to run since. {open:open request goes|open requests go} on at the next start.",
+    "backtest.judged": "{judged:request|requests} judged by both policies; {shifted:gets|get} another answer.",
     "backtest.shift": "  {count}: {before} -> {after} (rule {rule}); decided then: {decided}; such as {examples}",
+    "suggest.head": "{origin}, with rules for what people always approved.",
+    "suggest.next": "Read each rule, and take out those that should go on asking.",
+    "suggest.approved": "approved {approved:time|times} by {people:person|people}, and never ended otherwise",
+    "suggest.folder": "always in {folders}; the rule allows it in every folder",
     "suggest.none": "No kind of request was approved {least} times without ever ending otherwise.",
     "show.flawed": "Don't trust what follows.",
+    "start.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
     "unfit.older": "the database is older than what was last allowed to run",
     "unfit.surfaces": "every surface refused its card",
     "unfit.unshown": "every surface refused its card: {why}",
@@ -649,7 +655,7 @@ ENGLISH: Mapping[str, str] = {
     "did.list.more": "… {count:,} more",
     "did.list.link": "{name}  (a link)",
     "did.list.other": "{name}  (not a file)",
-    "did.read.left_out": "… {count:,} bytes left out …",
+    "did.read.left_out": "… {count:byte|bytes} left out …",
     # the tools for files: reasons why they can't act, or didn't
     "path.outside": "{path} leads out of {root}.",
     "path.none": "{path} is no path.",
@@ -697,15 +703,10 @@ ENGLISH: Mapping[str, str] = {
     "path.not_deleted": "{why} Nothing was deleted.",
     "path.matches.none": "{pattern} matches no file. Nothing was asked.",
     "path.matches.many": "{pattern} matches more than {most:,} files; name fewer. Nothing was asked.",
-    # counts, in the singular and the plural
-    "count.byte": "1 byte",
-    "count.bytes": "{count:,} bytes",
-    "count.file": "1 file",
-    "count.files": "{count:,} files",
-    "count.request": "1 request",
-    "count.requests": "{count:,} requests",
-    "count.line": "1 line",
-    "count.lines": "{count:,} lines",
+    # counts that stand within another sentence
+    "count.bytes": "{count:byte|bytes}",
+    "count.files": "{count:file|files}",
+    "count.lines": "{count:line|lines}",
     # commands: in the shell, and on the caller's machine
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
@@ -765,7 +766,7 @@ ENGLISH: Mapping[str, str] = {
     "revoke.elsewhere": "No service that uses {state} has applied it. Look whether the service runs with other settings, then run: sayso reload",
     "revoke.unknown": "{name} is on no list of these settings. Nothing was done.",
     "revoke.not_written": "{file} can't be written ({why}). Run this as the service's own user or as root. Nothing was done.",
-    "revoke.approved": "In the last 7 days {name} approved {count} requests.",
+    "revoke.approved": "In the last 7 days {name} approved {count:request|requests}.",
     "history.line": "{at}  {short}  {risk} {headline}: {outcome}{retained}",
     "pending.request": "{short}  {risk} {headline}  ({left})",
     "pending.note": "        note: {note}",
@@ -801,7 +802,7 @@ class Wording:
     def say(self, key: str, /, **facts: object) -> str:
         """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
         template = self._sentences[key]
-        if self._thousands != "," and ":," in template:
+        if "|" in template or (self._thousands != "," and ":," in template):
             facts = {
                 name: _Count(value, self._thousands) if type(value) is int else value for name, value in facts.items()
             }
@@ -849,7 +850,11 @@ class Wording:
 
 
 class _Count(int):
-    """A number whose thousands are set apart as a language does it."""
+    """A whole number in a sentence: `{count:,}` has a language's mark between thousands.
+
+    `{count:request is|requests are}` is the number and the words for it, first those for one: "1 request is", "2,000
+    requests are".
+    """
 
     def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
         made = super().__new__(cls, value)
@@ -859,6 +864,9 @@ class _Count(int):
     mark: str
 
     def __format__(self, spec: str) -> str:
+        if "|" in spec:
+            one, several = spec.split("|")
+            return f"{self:,} {one if self == 1 else several}"
         return int(self).__format__(spec).replace(",", self.mark)
 
 
@@ -901,10 +909,12 @@ def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _pieces(template: str) -> Iterator[str]:
-    for literal, name, _, _ in string.Formatter().parse(template):
+    for literal, name, spec, _ in string.Formatter().parse(template):
         yield re.escape(literal)
         if name:
             yield f"(?P<{name}>{_NUMBER if name == 'count' else _COUNT_OF if name in _COUNTS else _VALUE})"
+        if spec and "|" in spec:
+            yield f" (?:{'|'.join(map(re.escape, spec.split('|')))})"
 
 
 #: The language of programs, the log and the record, and of people for whom no other one is set.

@@ -167,7 +167,7 @@ def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _card_tells(call: Call) -> bool:
-    """Return whether the conversation that asked has a card, and that card shows the whole end of the call."""
+    """Return whether a card in the conversation that asked shows the outcome and all of the output."""
     seen = call.origin in call.routes and call.decision in _ON_CARDS and unkept(call.error or "") != fact(Unfit.UNSEEN)
     return seen and len(call.output or "") <= OUTPUT_CHARS
 

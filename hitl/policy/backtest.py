@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import indent
 from typing import Any
 
-import yaml
 from msgspec import Struct
 
 from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs
-from hitl.cards.text import one_line
 from hitl.operating_mode import judged
 from hitl.policy.engine import Policy
 from hitl.proof.canonical import canonical
@@ -34,12 +31,13 @@ _EXACT = frozenset((str, int, bool, type(None)))
 class Shift(Struct, frozen=True):
     """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
 
+    `rule` is the reason of the verdict, such as `default_action`, if no rule decided.
     `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
     after: str
-    rule: str | None
+    rule: str
     count: int
     decisions: Mapping[str, int]
     examples: tuple[str, ...]
@@ -55,13 +53,13 @@ class Backtest(Struct, frozen=True):
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
     """Compare two policies on recorded requests."""
     count = 0
-    groups: dict[tuple[str, str, str | None], list[Call]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Call]] = defaultdict(list)
     for call in calls:
         count += 1
         asked = asked_of(call)
         old, new = before.judge(asked), after.judge(asked)
         if old.action != new.action:
-            groups[old.action.value, new.action.value, new.rule].append(call)
+            groups[old.action.value, new.action.value, str(new.rule or new.reason)].append(call)
     shifts = [_shift(key, group) for key, group in groups.items()]
     return Backtest(count, tuple(sorted(shifts, key=lambda shift: -shift.count)))
 
@@ -80,7 +78,7 @@ def asked_of(call: Call) -> PolicyCall:
     )
 
 
-def _shift(key: tuple[str, str, str | None], group: Sequence[Call]) -> Shift:
+def _shift(key: tuple[str, str, str], group: Sequence[Call]) -> Shift:
     latest = sorted(group, key=lambda call: call.created_at, reverse=True)
     decisions = Counter(call.decision.value for call in group if call.decision)
     return Shift(*key, len(group), dict(decisions), tuple(call.short for call in latest[:EXAMPLES]))
@@ -89,44 +87,35 @@ def _shift(key: tuple[str, str, str | None], group: Sequence[Call]) -> Shift:
 class Suggestion(Struct, frozen=True):
     """A rule that allows a request that people always approved, with the number of approvals and of approvers.
 
-    `folder` is the working folder if the caller runs the command, else None. A rule has no condition on that folder.
+    `folders` are the working folders if the caller runs the command, else none. A rule has no condition on the folder.
     """
 
     rule: Mapping[str, Any]
     approved: int
     people: int
-    folder: str | None
+    folders: tuple[str, ...]
 
 
-def suggest(calls: Iterable[Call], *, least: int) -> list[Suggestion]:
+def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Suggestion]:
     """Suggest rules for requests of low or medium risk that were approved at least `least` times.
 
-    A suggested rule allows one tool with exactly these arguments. An approval within READ_S seconds doesn't count.
-    A request that was once rejected, withdrawn or left unanswered is never suggested. A request is also not suggested
-    if an argument isn't a text, a whole number, true, false or null.
+    Only a request that `policy`, the policy that applies now, still asks about gets a rule. A suggested rule allows one
+    tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was once
+    rejected, withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if
+    an argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:
         if call.verdict.action is Action.APPROVE:
-            groups[canonical([call.tools, call.tool, call.cwd, call.runs.value, call.arguments])].append(call)
-    found = [made for group in groups.values() if (made := _suggestion(group, least))]
+            groups[canonical([call.tools, call.tool, call.runs.value, call.arguments])].append(call)
+    found = [made for group in groups.values() if (made := _suggestion(group, policy, least))]
     return sorted(found, key=lambda suggestion: -suggestion.approved)
 
 
-def as_yaml(suggestions: Sequence[Suggestion]) -> str:
-    """Write the rules as part of a policy document. A comment above each rule gives its number of approvals."""
-    written = ["rules:"]
-    for each in suggestions:
-        written.append(f"  # approved {each.approved} times by {each.people} people, and never ended otherwise")
-        if each.folder is not None:
-            written.append(f"  # always in {one_line(each.folder, 200)}; the rule allows it in every folder")
-        rule = yaml.safe_dump([dict(each.rule)], sort_keys=False, allow_unicode=True, width=4096)
-        written.append(indent(rule.rstrip(), "  "))
-    return "\n".join(written) + "\n"
-
-
-def _suggestion(group: Sequence[Call], least: int) -> Suggestion | None:
+def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion | None:
     if any(call.decision is not Decision.APPROVED or call.verdict.risk.rank > Risk.MEDIUM.rank for call in group):
+        return None
+    if all(policy.judge(asked_of(call)).action is not Action.APPROVE for call in group):
         return None
     call, when = group[0], _when(group[0])
     read = [each for each in group if _seconds(each) >= READ_S]
@@ -135,7 +124,8 @@ def _suggestion(group: Sequence[Call], least: int) -> Suggestion | None:
     named = {"tools": call.tools, "tool": call.tool} if call.tools else {"tool": call.tool}
     rule = {"id": f"approved-{call.digest[:_ID_DIGITS]}", **named, "when": when, "action": "allow"}
     people = {each.decided_by for each in read}
-    return Suggestion(rule, len(read), len(people), call.cwd if call.runs is Runs.CALLER else None)
+    folders = {each.cwd for each in group if each.cwd} if call.runs is Runs.CALLER else ()
+    return Suggestion(rule, len(read), len(people), tuple(sorted(folders)))
 
 
 def _when(call: Call) -> list[dict[str, Any]] | None:

@@ -137,7 +137,11 @@ def seconds(low: int, high: int) -> EntryKind:
 
 
 def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
-    """Return the kind of a list with at least one text. ``blank``: whether a text may hold only blanks."""
+    """Return the kind of an entry whose value is a list of at least one text.
+
+    ``takes`` and ``such`` are the problem and the suggestion for any other value. With ``blank``, a text may hold only
+    blanks.
+    """
 
     def read(notes: Notes, value: Any, path: str) -> tuple[str, ...] | None:
         found = notes.items(value, path)

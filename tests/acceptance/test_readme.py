@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -93,3 +95,25 @@ def test_the_transcript_is_real(tmp_path: Path) -> None:
 
     assert settled([line for line in shown() if not line.startswith("> ")]) == settled(done.stdout.splitlines())
     assert not (tmp_path / "notes.txt").exists()
+
+
+def test_both_users_of_the_example_reach_the_service(tmp_path: Path) -> None:
+    """In a login session the default folder of the socket is closed to the approver; the example names another one."""
+    text = (ROOT / "README.md").read_text().partition("## Use it")[2]
+    block = text.partition("```sh\n")[2].partition("sayso run")[0]
+    session = tmp_path / "session"
+    session.mkdir(mode=0o700)
+    sayso = Path(sys.executable).with_name("sayso")
+    environment = {
+        "PATH": f"{sayso.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "XDG_RUNTIME_DIR": str(session),
+    }
+    subprocess.run(["bash", "-euc", block], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    done = subprocess.run([sayso, "doctor", "--json"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    checks = {check["name"]: check["text"] for check in json.loads(done.stdout)}
+    answers = re.search(r"SAYSO_SOCKET=(\S+)", text)
+
+    assert "socket" not in checks
+    assert answers is not None
+    assert answers[1] in checks["service"]

@@ -71,6 +71,20 @@ def test_what_needs_a_restart_is_named(running: Installation) -> None:
     assert says(running.run("reload").stderr, "reload.restart", names="tools")
 
 
+def test_a_reload_takes_another_policy_and_keeps_the_stage(install: Callable[..., Installation]) -> None:
+    """The policy of the stage that the service started with applies, whatever stage the settings name now."""
+    stages = '[stages.dev]\npolicy = "headless"\n[stages.live]\npolicy = "strict"\n'
+    service = install(settings=f'policy = "default"\nstage = "dev"\n{ALONE}{stages}')
+    service.start()
+    rewritten(service, 'stage = "dev"', 'stage = "live"')
+    restarted = service.run("reload")
+    rewritten(service, 'policy = "headless"', 'policy = "dev"')
+
+    assert says(restarted.stdout, "reload.done", policy="headless")
+    assert says(restarted.stderr, "reload.restart", names="stage")
+    assert says(service.run("reload").stdout, "reload.done", policy="dev")
+
+
 def test_who_is_revoked_has_no_rights_from_then_on(running: Installation) -> None:
     """They can't ask, approve, withdraw or see; what they approved in 7 days is listed, and a restart keeps it so."""
     approved = running.call("ask", **PENDING)["call"]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from sayso_client.errors import ClientError
-from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
+from tests.acceptance.installation import ALONE, ME, OTHER, SAYSO, Installation, until
 from tests.patience import PATIENCE_S
 from tests.sentences import says
 
@@ -299,6 +301,20 @@ def states(place: Installation) -> dict[str, str]:
     assert ("red" in told.values()) == bool(done.returncode)
     assert "" == done.stderr
     return told
+
+
+def test_the_doctor_knows_a_service_of_other_settings(install: Callable[..., Installation], tmp_path: Path) -> None:
+    """It answers on the socket of these settings, but it uses another state folder: also where that is a copy."""
+    place = install(settings=ALONE)
+    place.start()
+    assert "green" == states(place)["service"]
+    for folder in (tmp_path / "none", Path(shutil.copytree(place.state, tmp_path / "copy"))):
+        moved = place.config.read_text().replace(f'"{place.state}"', f'"{folder}"')
+        (tmp_path / "sayso.toml").write_text(moved)
+        done = place.run("doctor", "--json", "--config", str(tmp_path / "sayso.toml"))
+        (service,) = [check for check in json.loads(done.stdout) if check["name"] == "service"]
+
+        assert ("red", True) == (service["state"], str(folder) in service["text"])
 
 
 def test_the_doctor_is_content_with_a_sound_installation(install: Callable[..., Installation]) -> None:

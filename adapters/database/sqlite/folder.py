@@ -87,6 +87,11 @@ class StateFolder:
                 )
         return None
 
+    @property
+    def identity(self) -> str:
+        """The identity of the folder (`folder_identity`), for comparison with that of another folder."""
+        return _identity(self.id, os.fstat(self._lock))
+
     def close(self) -> None:
         """Release the lock, so that another service can use the folder."""
         os.close(self._lock)
@@ -121,6 +126,24 @@ def private_file(path: Path) -> Path:
     except OSError as error:
         raise Unavailable(f"{path} can't be used: {error.strerror}. Check who owns it, and the folder.") from error
     return path
+
+
+def folder_identity(path: Path) -> str | None:
+    """Return the identity of a state folder, or None if no service ever used it.
+
+    A copy of a folder has another identity, because its lock file is another one. Raises OSError if the lock file can't
+    be read, as by another user than the service's.
+    """
+    lock = path / _LOCK
+    try:
+        _, id_, *_ = [*lock.read_text().split(), "", ""]
+    except FileNotFoundError:
+        return None
+    return _identity(id_, lock.stat())
+
+
+def _identity(id_: str, lock: os.stat_result) -> str:
+    return f"{id_}-{lock.st_ino:x}"
 
 
 def sync_folder(folder: Path) -> None:

@@ -108,7 +108,7 @@ def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
 
 
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
-    """Return a request with its flaws. The call, its votes and its chain are verified."""
+    """Verify a call, its votes and its chain, and return the call with the flaws that were found."""
     if not ref:
         return _Case(None, ())
     try:

@@ -10,17 +10,18 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import StaticPool, case, create_engine, func, type_coerce
+from sqlalchemy import StaticPool, case, create_engine, func, true, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 from sqlmodel import Session, SQLModel, col, select
 
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
-from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow, OutboxRow
+from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
 from hitl.call import Event, PostKind
+from hitl.credentials import Scope
 from hitl.errors import Unavailable
-from hitl.times import moment
+from hitl.times import micros, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,6 +67,19 @@ class Survey:
     def set_aside(self) -> int:
         """Count the events that were set aside because they could not be handled."""
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
+
+    def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
+        """Return the principals for whom agents may ask by a token that works, and those who may decide by one.
+
+        Each token counts by its own identity, and an agent's token by its owner too.
+        """
+        live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
+        found = self.session.exec(
+            select(CredentialRow.name, CredentialRow.scope, CredentialRow.owner).where(live)
+        ).all()
+        agents = [(f"token:{name}", owner) for name, scope, owner in found if scope == Scope.AGENT.value]
+        asking = {holder for pair in agents for holder in pair if holder}
+        return asking, {f"token:{name}" for name, scope, _ in found if scope == Scope.APPROVER.value}
 
     def newest_position(self) -> int:
         """Return the position of the newest line of the record, or 0 for an empty record."""

@@ -178,7 +178,8 @@ class _Keeping:
 def _signal_all(number: int) -> None:
     """Send a signal to every descendant.
 
-    Processes that hold the confinement get only SIGKILL, because after SIGTERM they would kill the command at once.
+    The helper processes around the command get only SIGKILL. After SIGTERM they would kill the command at once, so it
+    would have no time to clean up.
     """
     for pid, name in _descendants():
         if number == signal.SIGKILL or name not in _AROUND:

@@ -1,7 +1,7 @@
-"""Claude Code: the hooks PreToolUse and PermissionRequest (measured with 2.1.332).
+"""Claude Code: the hooks PreToolUse and PermissionRequest (tried with 2.1.332).
 
-Claude calls PreToolUse for every tool call. If our hook gives no decision, Claude's own rules decide, and Claude calls
-PermissionRequest in place of asking its user.
+Claude calls PreToolUse for every tool call. If our hook gives no decision, Claude's own rules decide. If they say that
+the user must be asked, Claude calls PermissionRequest instead.
 """
 
 from __future__ import annotations

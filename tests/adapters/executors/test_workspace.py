@@ -45,7 +45,7 @@ async def test_a_folder_is_listed(run: Run, root: Path) -> None:
 
     output = (await run("list_files")).output
 
-    files = [f"a.txt  {_bytes(5)}", rf"b\u{{202e}}.txt  {say('count.byte')}"]
+    files = [f"a.txt  {_bytes(5)}", rf"b\u{{202e}}.txt  {say('count.bytes', count=1)}"]
     assert [*files, say("did.list.link", name="link"), "sub/"] == output.split("\n")
 
 
@@ -137,7 +137,7 @@ async def test_a_change_is_shown_and_made(registry: Registry, root: Path) -> Non
     prepared = await registry.prepare(ask)
     ran = await registry.run(a_lease(registry, ask, prepared), limit_s=5)
 
-    one = say("count.line")
+    one = say("count.lines", count=1)
     assert say("does.write.lines", path="notes.txt", added=one, removed=one) == prepared.sentence
     assert (("base:notes.txt", sha256(b"one\ntwo\n").hexdigest()),) == prepared.preconditions
     assert "--- notes.txt\n+++ notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three" == prepared.preview

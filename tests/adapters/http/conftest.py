@@ -93,6 +93,10 @@ def limits() -> Limits:
     return Limits()
 
 
+#: The identity of the service's state folder.
+FOLDER = "0a1b2c3d-1"
+
+
 @pytest.fixture
 async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
     """The API on both listeners, over a gate in memory."""
@@ -118,7 +122,7 @@ async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
         parts.push_async_callback(service.stop)
         await service.start()
         served = Api(service, folder, parts)
-        server = await serve_api(service, folder, parts, http=HttpSettings(port=0))
+        server = await serve_api(service, folder, parts, http=HttpSettings(port=0), folder_identity=FOLDER)
         served.server = server
         served.url = f"http://127.0.0.1:{server.port}"
         yield served

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from adapters.http.app import api as document_of
-from tests.adapters.http.conftest import CALL, ME, asked
+from tests.adapters.http.conftest import CALL, FOLDER, ME, asked
 from tests.hitl.world import BAN, READ, WIPE
 
 if TYPE_CHECKING:
@@ -307,3 +307,10 @@ async def test_beside_calls_the_api_judges_reads_and_names(api: Api) -> None:
 
     assert ("deny", "reject") == (verdict["action"], reading["verdict"])
     assert ("token:ci", ME, ["agent"]) == (me["identity"], me["on_behalf_of"], me["scopes"])
+
+
+async def test_only_an_operator_is_told_which_state_folder_is_used(api: Api) -> None:
+    """`sayso doctor` compares it with the folder of its settings; nobody else needs it."""
+    clients = (api.local(), await api.agent(), await api.approver())
+
+    assert [FOLDER, None, None] == [fits(await client.get("/v1/me"), "MeAnswer")["state"] for client in clients]

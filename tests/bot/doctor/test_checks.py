@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 import tempfile
@@ -36,6 +37,18 @@ APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
 
 #: Nobody else of this machine.
 OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
+
+
+def token(state: Path, name: str, scope: str, owner: str | None, revoked: int | None) -> None:
+    """A token in the database of that folder."""
+    kept = {"name": name, "hash": name, "scope": scope, "owner": owner, "revoked_at": revoked}
+    rest = {"origins": "[]", "routes": "[]", "created_at": 1, "created_by": ME, "mac": ""}
+    row = {**kept, **rest}
+    with sqlite3.connect(state / "sayso.db") as database:
+        database.execute(
+            f"INSERT INTO credentials ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",  # noqa: S608
+            list(row.values()),
+        )
 
 
 @pytest.fixture
@@ -124,6 +137,37 @@ def test_somebody_whom_nothing_here_knows_is_told(
     assert (Health.RED, Health.YELLOW) == (alone.state, beside.state)
     assert nobody in alone.text
     assert role not in mapped
+
+
+def test_the_owner_of_a_token_is_somebody(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, migrated: Path
+) -> None:
+    """With the HTTP API a plain name may be a token's owner: yellow until there is one, then no line."""
+    settings = f'requesters = ["bob"]\napprovers = ["{ME}", "token:desk"]\n'
+    http = "[http]\nport = 8080\n"
+
+    assert Health.RED is checked(settings)["unknown requesters"].state
+    before = checked(settings + http)
+    assert (Health.YELLOW, Health.YELLOW) == (before["requesters by token"].state, before["unknown approvers"].state)
+    assert "unknown requesters" not in before
+    shutil.copy(migrated, tmp_path / "state" / "sayso.db")
+    for made in (("ci", "agent", "bob", None), ("desk", "approver", None, None)):
+        token(tmp_path / "state", *made)
+    after = checked(settings)
+    assert not {"unknown requesters", "requesters by token", "unknown approvers"} & set(after)
+
+
+@pytest.mark.parametrize(
+    "made", [("ci", "approver", "bob", None), ("ci", "agent", "ada", None), ("ci", "agent", "bob", 1)]
+)
+def test_only_an_agents_token_that_works_makes_its_owner_somebody(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, migrated: Path, made: tuple[str, str, str, int | None]
+) -> None:
+    """A token of another scope or owner doesn't, and neither does one that was revoked."""
+    shutil.copy(migrated, tmp_path / "state" / "sayso.db")
+    token(tmp_path / "state", *made)
+
+    assert "unknown requesters" in checked(f'requesters = ["bob"]\napprovers = ["{ME}"]\n')
 
 
 def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

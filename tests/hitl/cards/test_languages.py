@@ -50,11 +50,16 @@ SAME = {"button.details", "window.title.details"}
 #: What a tool would do, and what else is stored in English with a call.
 STORED = [
     say("does.delete", path="notes.txt", size=say("count.bytes", count=1234)),
-    say("does.delete", path="“a (3 bytes) b”", size=say("count.byte")),
+    say("does.delete", path="“a (3 bytes) b”", size=say("count.bytes", count=1)),
     say("does.delete.many", files=say("count.files", count=2), pattern="“*.txt”"),
-    say("does.write.lines", path="a.txt", added=say("count.line"), removed=say("count.lines", count=2)),
-    say("does.write.whole", path="a.txt", old=say("count.byte"), new=say("count.bytes", count=2)),
-    say("does.patch", files=say("count.file"), added=say("count.line"), removed=say("count.line")),
+    say("does.write.lines", path="a.txt", added=say("count.lines", count=1), removed=say("count.lines", count=2)),
+    say("does.write.whole", path="a.txt", old=say("count.bytes", count=1), new=say("count.bytes", count=2)),
+    say(
+        "does.patch",
+        files=say("count.files", count=1),
+        added=say("count.lines", count=1),
+        removed=say("count.lines", count=1),
+    ),
     say("does.list.all"),
     say("card.does.fallback", tool="pay"),
     say("mcp.does", tool="pay", server="bank"),
@@ -232,7 +237,9 @@ def test_words_beside_a_unit_are_no_count(text: str) -> None:
 @pytest.mark.parametrize("name", ["007", "001234", "3", "1,000"])
 def test_a_name_of_digits_stays_as_it_is(name: str) -> None:
     """A person must see which file goes."""
-    assert name in GERMAN_WORDING.retold(IN_ENGLISH.say("does.delete", path=name, size=IN_ENGLISH.say("count.byte")))
+    assert name in GERMAN_WORDING.retold(
+        IN_ENGLISH.say("does.delete", path=name, size=IN_ENGLISH.say("count.bytes", count=1))
+    )
 
 
 def test_the_name_of_a_script_is_no_sentence() -> None:

@@ -199,6 +199,38 @@ def test_facts_are_put_in_as_they_are() -> None:
     assert "yes {0} {short} because" in say("answer.reason_needed", short="{0} {short}")
 
 
+#: Sentences whose number is never one: a text that is there several times.
+SEVERAL = frozenset({"edit.several"})
+
+
+def test_a_number_before_a_plural_has_words_for_one_too() -> None:
+    """No person reads "1 requests": the template says both (`{count:request|requests}`). Limits are never one."""
+    bare = re.compile(r"\{(\w+)(?::,)?\} (?:more |open |pending )?[a-z]{3,}s\b")
+    numbers = {
+        "count",
+        "size",
+        "lines",
+        "calls",
+        "requests",
+        "open",
+        "erased",
+        "archived",
+        "seconds",
+        "wait",
+        "minutes",
+    }
+    numbers |= {"people", "judged", "shifted", "approved", "times"}
+    found = {key: {each[1] for each in bare.finditer(text)} & numbers for key, text in wording.ENGLISH.items()}
+
+    assert set() == {key for key, names in found.items() if names} - SEVERAL
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 bytes"), (1, "1 byte"), (2, "2 bytes"), (1234, "1,234 bytes")])
+def test_a_number_is_said_with_the_words_that_it_takes(count: int, told: str) -> None:
+    """In the singular for one, else in the plural, with a mark between thousands."""
+    assert told == say("count.bytes", count=count)
+
+
 def test_every_risk_has_a_sign() -> None:
     """And no two share one."""
     assert set(Risk) == set(SIGNS)

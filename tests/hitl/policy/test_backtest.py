@@ -10,12 +10,15 @@ import pytest
 
 from hitl.call import Call, Decision, PolicyCall, Risk, Runs
 from hitl.policy import Policy, load
-from hitl.policy.backtest import as_yaml, asked_of, backtest, suggest
+from hitl.policy.backtest import asked_of, backtest, suggest
+from hitl.policy.ports import Document
+from hitl.policy.proposal import proposed
 from hitl.records import replace
 from hitl.testing import a_call
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ASKING = "version: 1\ndefault_action: approve\n"
+DOCUMENT = Document("tried", "tried.yaml", ASKING, "yaml")
 
 
 def past(args: dict[str, Any], decision: Decision = Decision.APPROVED, after_s: float = 30, **changes: Any) -> Call:
@@ -48,9 +51,9 @@ def test_the_same_policy_changes_nothing() -> None:
 
 
 def suggested(calls: list[Call], least: int = 3) -> Policy | None:
-    """The rules that the record suggests, in force."""
-    found = suggest(calls, least=least)
-    return policy(as_yaml(found)) if found else None
+    """The policy with the rules that the record suggests, in force."""
+    found = suggest(calls, policy(), least=least)
+    return load(proposed(DOCUMENT, found), name="suggested") if found else None
 
 
 def test_what_was_always_approved_is_suggested_and_nothing_beside_it() -> None:
@@ -79,7 +82,7 @@ def test_a_command_is_suggested_word_by_word() -> None:
     for argv in (["make"], ["make", "lint", "x"], ["make lint"]):
         assert "approve" == made.judge(asked_of(past({"argv": argv}, runs=Runs.CALLER))).action
     assert "approve" == made.judge(PolicyCall("notes", "other", {"argv": ["make", "lint"]})).action
-    assert ["/srv/app"] == [each.folder for each in suggest(calls, least=3)]
+    assert [("/srv/app",)] == [each.folders for each in suggest(calls, policy(), least=3)]
 
 
 def risky(call: Call) -> Call:
@@ -95,6 +98,13 @@ def risky(call: Call) -> Call:
         pytest.param([past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.EXPIRED)], id="left unanswered once"),
         pytest.param([past({"name": "a"})] * 5 + [past({"name": "a"}, Decision.UNDELIVERABLE)], id="unseen once"),
         pytest.param([past({"name": "a"}, after_s=1)] * 5, id="approved unread"),
+        pytest.param(
+            [
+                *[past({"argv": ["make"]}, runs=Runs.CALLER, cwd="/srv/app")] * 5,
+                past({"argv": ["make"]}, Decision.REJECTED, runs=Runs.CALLER, cwd="/srv/production"),
+            ],
+            id="rejected in another folder",
+        ),
         pytest.param([risky(past({"name": "a"}))] * 5, id="high risk"),
         pytest.param([past({"name": ["a"]})] * 5, id="a list"),
         pytest.param([past({"size": 1.5})] * 5, id="a fraction"),
@@ -115,3 +125,12 @@ def test_a_hostile_folder_stays_in_its_comment() -> None:
 
     assert made is not None
     assert "approve" == made.judge(asked_of(past({"name": "x"}))).action
+
+
+def test_a_request_that_passes_by_now_is_not_suggested_again() -> None:
+    """Who puts the suggested policy in place gets no second rule for the same request."""
+    calls = [past({"name": "a"})] * 3
+    made = suggested(calls)
+
+    assert made is not None
+    assert [] == suggest(calls, made, least=3)

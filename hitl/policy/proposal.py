@@ -1,0 +1,183 @@
+"""Writes suggested rules into a whole policy document, which adds them to the policy that applies now.
+
+A preset can be named by a document, so the new document names it. Any other document is repeated, with the new rules
+before its own. Its comments stay if its rules are a YAML list in block style; else the document is written again from
+its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from textwrap import indent
+from typing import Any, Literal
+
+import yaml
+
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
+from hitl.policy import text
+from hitl.policy.backtest import Backtest, Shift, Suggestion
+from hitl.policy.dialects import contenox
+from hitl.policy.document import OURS
+from hitl.policy.engine import load
+from hitl.policy.model import PolicyInvalid, Problem
+from hitl.policy.ports import Document
+from hitl.policy.presets import NAMES
+
+_LISTS = ("rules", "forbid", "risk_rules")
+#: The most characters of one comment. A working folder or the name of a rule may be longer.
+_COMMENT = 200
+
+
+def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
+    """Return a document that adds the suggested rules, before all others, to the policy `document`.
+
+    A comment above each rule gives its number of approvals. A rule whose id is taken gets another id.
+
+    Raises:
+        PolicyInvalid: the document is in the format of another system, which has no such rules.
+    """
+    if document.fixed and document.name in NAMES:
+        return f"version: {OURS}\npreset: {document.name}\nrules:\n{_rules(suggestions, ())}"
+    form: Literal["yaml", "json"] = "json" if document.format == "json" else "yaml"
+    parsed = text.parse(document.text, name=document.origin, format=form)
+    if contenox.is_contenox(parsed):
+        told = "has another system's format, in which these rules can't be written"
+        raise PolicyInvalid(document.origin, [Problem(1, "", told, "convert it first: sayso policy import contenox")])
+    own: Mapping[str, Any] = parsed.value
+    taken = {rule["id"] for name in _LISTS for rule in own.get(name) or () if "id" in rule}
+    rules = _rules(suggestions, taken)
+    wanted = {**own, "rules": [*_value(f"rules:\n{rules}")["rules"], *(own.get("rules") or ())]}
+    for kept in (_inserted(document.text, parsed, rules), f"{document.text.rstrip()}\nrules:\n{rules}"):
+        if _same(kept, wanted):
+            return kept
+    rest = {name: value for name, value in own.items() if name not in ("version", "rules")}
+    later = own.get("rules")
+    return "".join(
+        [
+            f"version: {OURS}\n",
+            _yaml(rest) if rest else "",
+            f"rules:\n{rules}",
+            indent(_yaml(later), "  ") if later else "",
+        ]
+    )
+
+
+def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Return those suggestions whose rules the document can take.
+
+    A rule can't be added if it covers a rule of the document, which then could never apply: a person wrote that rule
+    for these very requests. If one suggestion covers another, only one of the two can be added.
+
+    Raises:
+        PolicyInvalid: the document is in the format of another system.
+    """
+    if not suggestions or _loads(document, suggestions):
+        return list(suggestions)
+    kept: list[Suggestion] = []
+    for each in suggestions:
+        if _loads(document, [*kept, each]):
+            kept.append(each)
+    return kept
+
+
+def _loads(document: Document, suggestions: Sequence[Suggestion]) -> bool:
+    proposal = proposed(document, suggestions)
+    try:
+        load(proposal, name=document.origin, format="yaml")
+    except PolicyInvalid:
+        return False
+    return True
+
+
+def headed(proposal: str, document: Document, compared: Backtest) -> str:
+    """Return the document with the result of its backtest as comments before it."""
+    shifted = sum(shift.count for shift in compared.shifts)
+    lines = [
+        say("suggest.head", origin=document.origin),
+        say("backtest.judged", judged=compared.judged, shifted=shifted),
+        *(shift_line(shift) for shift in compared.shifts),
+        say("suggest.next"),
+    ]
+    return "".join(f"# {one_line(line, 2 * _COMMENT)}\n" for line in lines) + proposal
+
+
+def shift_line(shift: Shift) -> str:
+    """Return one line about a group of requests that two policies judge differently."""
+    decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
+    told = {"before": shift.before, "after": shift.after, "rule": shift.rule, "count": shift.count}
+    return say("backtest.shift", **told, decided=decided, examples=" ".join(shift.examples))
+
+
+def _rules(suggestions: Sequence[Suggestion], taken: Collection[str]) -> str:
+    """Return the rules as the entries of a YAML list, each below its comments."""
+    written: list[str] = []
+    used = set(taken)
+    for each in suggestions:
+        name = str(each.rule["id"])
+        unused = next(one for number in range(1, len(used) + 2) if (one := _numbered(name, number)) not in used)
+        used.add(unused)
+        written.append(f"  # {say('suggest.approved', approved=each.approved, people=each.people)}")
+        if each.folders:
+            written.append(f"  # {say('suggest.folder', folders=one_line(', '.join(each.folders), _COMMENT))}")
+        written.append(indent(_yaml([{**each.rule, "id": unused}]).rstrip("\n"), "  "))
+    return "\n".join(written) + "\n"
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
+
+
+def _inserted(document: str, parsed: text.ParsedDocument, rules: str) -> str:
+    """Return the text with the rules right below its line `rules:`; the caller checks that it still means the same."""
+    lines = document.splitlines(keepends=True)
+    at = next((number for number, line in enumerate(lines) if line.startswith("rules:")), None)
+    if at is None or parsed.format != "yaml" or not lines[at].endswith("\n"):
+        return document
+    following = next((line for line in lines[at + 1 :] if line.lstrip().startswith("-")), "")
+    margin = len(following) - len(following.lstrip())
+    fitted = "".join(f"{' ' * margin}{line[2:]}" for line in rules.splitlines(keepends=True))
+    return "".join([*lines[: at + 1], fitted, *lines[at + 1 :]])
+
+
+def _same(document: str, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return bool(_value(document) == wanted)
+    except PolicyInvalid:
+        return False
+
+
+def _value(document: str) -> Any:
+    """Return the values of a YAML text. Raises PolicyInvalid."""
+    return text.parse(document, name="proposal", format="yaml").value
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what `text.parse` reads, without anchors: the policy's reader refuses these."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
+        """Write a value in full wherever it occurs."""
+        return True
+
+
+# A text that begins like a number is quoted, because YAML 1.2 has more forms of numbers than the dumper knows.
+_Dumper.add_representer(
+    str,
+    lambda dumper, value: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", value, style='"' if value[:1] in "0123456789+-." else None
+    ),
+)
+_Dumper.add_representer(
+    Decimal, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", _decimal(value))
+)
+
+
+def _decimal(value: Decimal) -> str:
+    plain = str(value)
+    return plain if "." in plain or "E" in plain else f"{plain}.0"
+
+
+def _yaml(value: Any) -> str:
+    written: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=4096)
+    return written

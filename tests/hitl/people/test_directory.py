@@ -161,3 +161,11 @@ def test_what_lies_on_one_platform_is_told_once_and_in_order() -> None:
     assert ["telegram:-5", "telegram:-6"] == people.places_on("telegram")
     assert ["slack:T/U1", "slack:T/U2", "slack:T/U9"] == people.approvers_on("slack")
     assert ["telegram:3", "telegram:7"] == people.approvers_on("telegram")
+
+
+def test_who_is_revoked_is_not_asked_to_try_the_surfaces() -> None:
+    """`sayso test` asks the approvers who are left, in each conversation."""
+    people = directory(conversations={ROOM: Conversation(ROOM, approvers=(ANN, BOB))}, revoked=frozenset({ANN}))
+
+    assert ((QUIET, ANN), (QUIET, BOB), (ROOM, ANN), (ROOM, BOB)) == people.tested(QUIET)
+    assert ((QUIET, BOB), (ROOM, BOB)) == people.in_force().tested(QUIET)

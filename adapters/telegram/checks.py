@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from telegram import ChatMemberRestricted, ReactionTypeEmoji
 from telegram.constants import ChatAction, ChatMemberStatus, ChatType
-from telegram.error import BadRequest, ChatMigrated, Forbidden, TelegramError
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.platform import make_bot
-from adapters.telegram.setup import missing, reason, url_of
+from adapters.telegram.refusals import reason
+from adapters.telegram.setup import missing, url_of
 from adapters.telegram.surface import PLATFORM, parse_place
 from hitl.platforms import Check, Health
 from hitl.records import replace
@@ -36,6 +37,8 @@ async def report(settings: TelegramSettings, people: Directory, port: int | None
     try:
         async with make_bot(settings) as bot:
             return await _checks(bot, settings, people, port)
+    except InvalidToken as error:
+        return [Check("telegram", Health.RED, reason(error))]
     except TelegramError as error:
         return [Check("telegram", Health.RED, f"{reason(error)}. Is {settings.api} within reach?")]
 

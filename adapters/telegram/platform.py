@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from telegram import Bot
-from telegram.error import TelegramError
+from telegram.error import InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
 from adapters.telegram import webhook
@@ -17,6 +17,7 @@ from adapters.telegram.dispatcher import Dispatcher
 from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import Poller, UpdateRecorder, read
+from adapters.telegram.refusals import reason
 from adapters.telegram.surface import PLATFORM, SURFACE
 from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
@@ -117,6 +118,8 @@ class Telegram:
             await self.bot.initialize()
             me = Me(self.bot.id, self.bot.username)
             await self._dispatcher.start(me)
+        except InvalidToken as error:
+            raise PlatformError(reason(error), passing=True) from error
         except TelegramError as error:
             why = f"no connection to {self._settings.api} ({type(error).__name__})"
             raise PlatformError(why, passing=True) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.receiver import seconds_of
+from hitl.cards.redaction import mask
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ _REMEDIES: Mapping[str, str] = {
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )
+
+
+def reason(error: TelegramError) -> str:
+    """Return the reason of an error in one line, without a full stop and without the token."""
+    if isinstance(error, InvalidToken):
+        return "Telegram doesn't know the token: compare it with what BotFather says"
+    return mask(" ".join(error.message.split())).rstrip(".")
 
 
 def remedy(said: str) -> str:

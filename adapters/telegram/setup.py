@@ -8,18 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from telegram import BotCommand
-from telegram.error import InvalidToken
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.webhook import PATH
-from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from telegram import Bot
-    from telegram.error import TelegramError
 
     from adapters.telegram.settings import TelegramSettings
 
@@ -99,13 +96,6 @@ async def remove(bot: Bot) -> list[str]:
         *[await _commands(bot, language, {}) for language in COMMANDS],
         *[await _texts(bot, language, "") for language in DESCRIPTIONS],
     ]
-
-
-def reason(error: TelegramError) -> str:
-    """Return the reason of an error in one line, without a full stop and without the token."""
-    if isinstance(error, InvalidToken):
-        return "Telegram doesn't know the token: compare it with what BotFather says"
-    return mask(" ".join(error.message.split())).rstrip(".")
 
 
 async def _webhook(bot: Bot, settings: TelegramSettings) -> str:

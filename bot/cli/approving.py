@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsonlib
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -81,7 +82,17 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
         typer.echo(f"{flaw} {say('show.flawed')}", err=True)
     typer.echo(_line(call, call["outcome"]) + "\n" + call["details"])
     for row in call["record"]:
-        typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")
+        typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}{_where(row)}")
+
+
+def _where(row: dict[str, Any]) -> str:
+    """Return where a card was shown or couldn't be shown, and why not; '' for any other line of the record."""
+    from hitl.cards.text import one_line
+
+    told = jsonlib.loads(row["data"])
+    if row["event"] == "not_shown":
+        return say("show.not_shown", route=one_line(told["route"], 80), why=one_line(told["why"], 200))
+    return say("show.shown", route=one_line(told["route"], 80)) if row["event"] == "shown" else ""
 
 
 def approve(

@@ -52,7 +52,8 @@ async def _told(found: Settings, *, removing: bool) -> list[str]:
     from telegram.error import TelegramError
 
     from adapters.telegram.platform import make_bot
-    from adapters.telegram.setup import reason, remove, set_up
+    from adapters.telegram.refusals import reason
+    from adapters.telegram.setup import remove, set_up
     from bot.errors import SettingsError
 
     section = found.section("telegram")

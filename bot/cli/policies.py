@@ -108,11 +108,12 @@ def explain(
 
     Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
     """
-    from hitl.policy import PolicyCall
+    from hitl.policy import written_call
 
     if not tool:
         fail("explain needs the tool that is called: --tool NAME.", 2)
-    found = _for(_usable(*_read(file, preset, config)), cwd).explain(PolicyCall(tools, tool, _object(args), cwd))
+    call = written_call(tool, _object(args), tools=tools, cwd=cwd)
+    found = _for(_usable(*_read(file, preset, config)), cwd).explain(call)
     if json:
         tried = [{"rule": one.rule, "list": one.where, "held": one.outcome, "why": one.why} for one in found.tried]
         print_json({"verdict": _verdict(found.verdict), "tried": tried})
@@ -393,12 +394,12 @@ def _object(text: str, where: str = "--args") -> dict[str, Any]:
 
 
 def _call(row: dict[str, Any]) -> PolicyCall:
-    from hitl.policy import PolicyCall
+    from hitl.policy import written_call
 
     args, cwd = row.get("args", {}), row.get("cwd")
     if not isinstance(row.get("tool"), str) or not isinstance(args, dict) or not isinstance(cwd, str | None):
         fail('A call takes a "tool", and may have "tools", "args" (an object) and "cwd".', 2)
-    return PolicyCall(str(row.get("tools", "")), row["tool"], args, cwd)
+    return written_call(row["tool"], args, tools=str(row.get("tools", "")), cwd=cwd)
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

@@ -235,14 +235,16 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
     """Install or remove the hook of a coding agent, and exit with the resulting status."""
-    from bot.doctor.coding_agents import set_up
+    from bot.doctor.coding_agents import set_up, take_out
     from bot.settings import find_config
 
+    if remove:
+        raise typer.Exit(take_out(host, words))
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
         # An installed hook keeps using these settings. So settings in the working folder, which may be somebody else's
         # project, are used only if the option names them.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
-    raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
+    raise typer.Exit(set_up(settings(config, ruling=True), host, words))
 
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:

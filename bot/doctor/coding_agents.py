@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-def set_up(settings: Settings, host: str, words: list[str], *, remove: bool) -> int:
-    """Install or remove the hook of a coding agent, which asks on this service's socket. Return the exit status."""
+def set_up(settings: Settings, host: str, words: list[str]) -> int:
+    """Install the hook of a coding agent, which asks on this service's socket. Return the exit status."""
     from sayso_client.hooks.installing import main
 
-    if remove:
-        return main(["remove", host, *words])
     return main(["install", host, "--socket", str(settings.folder("runtime") / SOCKET_NAME), *words])
+
+
+def take_out(host: str, words: list[str]) -> int:
+    """Remove the hook of a coding agent. Return the exit status."""
+    from sayso_client.hooks.installing import main
+
+    return main(["remove", host, *words])
 
 
 def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:

@@ -465,6 +465,8 @@ ENGLISH: Mapping[str, str] = {
     "suggest.approved": "approved {approved:time|times} by {people:person|people}, and never ended otherwise",
     "suggest.folder": "always in {folders}; the rule allows it in every folder",
     "suggest.none": "No kind of request was approved {least} times without ever ending otherwise.",
+    "show.shown": " in {route}",
+    "show.not_shown": ": the card can't be shown in {route}: {why}",
     "show.flawed": "Don't trust what follows.",
     "start.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
     "unfit.older": "the database is older than what was last allowed to run",

@@ -155,11 +155,14 @@ class Directory:
         return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
-        """Return the approvers: the rule's list, else the conversation's, else the installation's. () means nobody."""
+        """Return the approvers: the rule's list, else the conversation's, else the installation's. () means nobody.
+
+        Revoked people are left out, so no card names them or goes to them.
+        """
         if verdict.approvers is not None:
-            return verdict.approvers
+            return self._left(verdict.approvers)
         listed = self._conversation(origin).approvers
-        return self.approvers if listed is None else listed
+        return self._left(self.approvers if listed is None else listed)
 
     def requesters_for(self, origin: str) -> tuple[str, ...]:
         """Return the people who may start calls in a conversation: its own list, else the installation's."""
@@ -173,12 +176,15 @@ class Directory:
         return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the chat places that get the card of a call from that conversation, without duplicates."""
+        """Return the chat places that get the card of a call from that conversation, without duplicates.
+
+        A revoked person's private conversation gets none, even if it is listed as a route.
+        """
         listed = self._conversation(origin).routes
         if listed is None:
             listed = (ORIGIN,) if self.is_chat(origin) else self.routes
         found = (place for route in listed for place in self._places(route, origin, approvers))
-        return tuple(dict.fromkeys(found))
+        return self._left(tuple(dict.fromkeys(found)))
 
     def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
         """Return each approver of each conversation, behind the conversation: whom `sayso test` asks to answer.
@@ -227,10 +233,7 @@ class Directory:
 
     def in_force(self) -> Directory:
         """Return this directory with the revoked people taken off all lists, for checks of who is left."""
-
-        def left(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(name for name in names if not self.is_revoked(name))
-
+        left = self._left
         places = {
             name: replace(
                 place,
@@ -241,6 +244,10 @@ class Directory:
         }
         lists = {name: left(getattr(self, name)) for name in ("approvers", "requesters", "operators")}
         return replace(self, conversations=places, **lists)
+
+    def _left(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those names whose rights weren't revoked."""
+        return tuple(name for name in names if not self.is_revoked(name)) if self.revoked else names
 
     def places_on(self, platform: str) -> list[str]:
         """Return the places on a platform that get cards or have their own settings, in the order of their names."""

@@ -17,7 +17,7 @@ from hitl.policy.batch import evaluate_row
 from hitl.policy.dialects.importing import Imported, import_foreign
 from hitl.policy.dialects.ours import json_schema
 from hitl.policy.engine import Policy, digest, load
-from hitl.policy.expectations import ExpectationResult, Report, run_expectations
+from hitl.policy.expectations import ExpectationResult, Report, run_expectations, written_call
 from hitl.policy.model import (
     Action,
     Explanation,
@@ -54,4 +54,5 @@ __all__ = [
     "presets",
     "resolved_programs",
     "run_expectations",
+    "written_call",
 ]

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from hitl.call import Runs
+from hitl.operating_mode import judged
 from hitl.policy import text
 from hitl.policy.engine import Policy
 from hitl.policy.model import ACTIONS, PolicyCall, PolicyInvalid, Problem, Verdict
@@ -98,8 +100,17 @@ def _wrong(test: Any) -> str | None:
     return None
 
 
+def written_call(tool: str, args: Mapping[str, Any], **terms: Any) -> PolicyCall:
+    """Return a call that somebody wrote down to see what a policy says about it. `terms` are its other fields.
+
+    A call with a list `argv` is judged as a command that its caller starts, as `sayso ask NAME -- CMD` asks for it.
+    """
+    seen, is_command = judged(Runs.CALLER, args)
+    return PolicyCall(**{"tools": "", "tool": tool, **terms}, args=seen, is_command=is_command)
+
+
 def _call(call: Mapping[str, Any]) -> PolicyCall:
-    return PolicyCall(**{"tools": "", **call, "args": plain(call.get("args", {}))})
+    return written_call(**{**call, "args": plain(call.get("args", {}))})
 
 
 def plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from hitl.cards.wording import say
 from simulators.telegram import TelegramServer
 from tests.acceptance.installation import ALONE, until
 
@@ -55,6 +56,39 @@ def test_it_runs_while_telegram_is_down(install: Callable[..., Installation]) ->
     assert 0 == service.stop()
     assert "telegram.connecting" in service.log
     assert TOKEN.partition(":")[2] not in service.log
+
+
+async def test_a_wrong_token_is_told_as_such(install: Callable[..., Installation]) -> None:
+    """It is no trouble of the network, which somebody would look for in the wrong place."""
+    async with TelegramServer() as server:
+        await server.bot()
+        settings = ALONE + SETTINGS.format(api=server.root_url)
+        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": TOKEN.replace("test", "none")})
+        await asyncio.to_thread(service.start)
+        told = await asyncio.to_thread(
+            until, lambda: [one for one in service.call("ping")["troubles"] if "yet" not in one], "trouble"
+        )
+        await asyncio.to_thread(service.stop)
+
+    assert any("token" in one for one in told)
+    assert not any("connection" in one for one in told)
+
+
+async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., Installation]) -> None:
+    """With the platform's own words, while the request waits for an approver at a terminal."""
+    async with TelegramServer() as server:
+        bot = await server.bot()
+        settings = f'routes = ["telegram:7"]\n{ALONE}' + SETTINGS.format(api=server.root_url)
+        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
+        await asyncio.to_thread(service.start)
+        await server.wait_polling(timeout=20)
+        ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+        await asyncio.to_thread(until, lambda: "not_shown" in service.events(ref), "a card that is refused")
+        told = await asyncio.to_thread(service.run, "show", ref)
+        await asyncio.to_thread(service.stop)
+
+    (line,) = [line for line in told.stdout.splitlines() if "not_shown" in line]
+    assert line.endswith(say("show.not_shown", route="telegram:7", why="Chat not found"))
 
 
 PROBED = (

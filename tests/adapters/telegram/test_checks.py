@@ -15,8 +15,9 @@ from telegram.error import BadRequest, TelegramError
 from adapters.telegram.checks import decides, report
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.platform import make_bot
+from adapters.telegram.refusals import reason
 from adapters.telegram.settings import TelegramSettings
-from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, reason, remove, set_up
+from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings
 from hitl.platforms import Check, Health

@@ -169,3 +169,18 @@ def test_who_is_revoked_is_not_asked_to_try_the_surfaces() -> None:
 
     assert ((QUIET, ANN), (QUIET, BOB), (ROOM, ANN), (ROOM, BOB)) == people.tested(QUIET)
     assert ((QUIET, BOB), (ROOM, BOB)) == people.in_force().tested(QUIET)
+
+
+@pytest.mark.parametrize("routes", [("approvers",), ("telegram:42", "telegram:43")])
+def test_who_is_revoked_gets_no_card(routes: tuple[str, ...]) -> None:
+    """Neither as an approver, also of a rule, nor because the private conversation is listed as a route."""
+    people = directory(
+        approvers=("ann", "telegram:43"),
+        principals={"ann": ("telegram:42",)},
+        conversations={"local": Conversation("local", routes=routes)},
+        revoked=frozenset({"ann"}),
+    )
+
+    assert ("telegram:43",) == people.approvers_for("local", asked())
+    assert () == people.approvers_for("local", asked(approvers=("ann",)))
+    assert ("telegram:43",) == people.routes_for("local", people.approvers_for("local", asked()))

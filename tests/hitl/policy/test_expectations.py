@@ -59,3 +59,14 @@ def test_a_file_that_would_test_nothing_is_refused(text: str) -> None:
     """A misspelt key or an empty list is an error, not a pass."""
     with pytest.raises(PolicyInvalid):
         run_expectations(POLICY, text)
+
+
+def test_words_in_argv_are_a_command_that_the_caller_starts() -> None:
+    """A rule about commands applies to `sayso ask NAME -- CMD` in a test file as in the service, whatever NAME is."""
+    when = "{key: '@command', op: command_blacklist, value: [sudo]}"
+    rule = f"{{id: no-root, kind: command, action: deny, when: [{when}]}}"
+    policy = load(f"version: 1\nrules:\n  - {rule}\n", name="commands")
+    asked = "{tools: shell, tool: release, args: {argv: [sudo, ls]}}"
+    report = run_expectations(policy, f"tests:\n  - {{call: {asked}, expect: {{action: deny, rule: no-root}}}}\n")
+
+    assert report.passed

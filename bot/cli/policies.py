@@ -268,7 +268,7 @@ def suggest(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Suggest a policy with rules for requests that were always approved.
+    """Suggest rules for requests that were always approved.
 
     It prints a whole document that adds the rules to the policy that applies now, with a backtest on past requests as
     comments. Each rule allows one tool with exactly those arguments. It never suggests

@@ -80,4 +80,4 @@ def following(block: str, environment: Mapping[str, str], folder: Path) -> Itera
         service.terminate()
         service.wait(PATIENCE_S)
     assert 0 == service.returncode
-    assert "Traceback" not in terminal.log
+    assert "Traceback" not in terminal.log, terminal.log

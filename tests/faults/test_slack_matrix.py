@@ -20,6 +20,7 @@ from hitl.platforms import Health
 from simulators.slack import DropAnswer, Garbage, Hang, Message, Refuse, Reset, SlackServer
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.hitl.world import verdict
+from tests.patience import PATIENCE_S
 from tests.scenarios.slack.surface import Room, SlackStage, first
 from tests.sentences import says
 from tests.wired_slack import slack_settings
@@ -146,7 +147,7 @@ class RoomLife(Life):
             await self._told("bob", "react", self._react("bob", "eyes"))
             await self._told("ann", "look", self._press("ann", Verb.DETAILS))
             # The file below the card follows by itself, in whatever time Slack takes.
-            await self.server.wait_calls("files.completeUploadExternal")
+            await self.server.wait_calls("files.completeUploadExternal", timeout=PATIENCE_S)
             await self._told("ann", "more", self._turn("ann"))
             await self._told("ann", "answer", self._press("ann", self._row.answer))
             await self._told("ann", "why", self._explain("ann"))

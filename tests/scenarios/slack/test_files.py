@@ -11,6 +11,7 @@ from hitl.call import Event, Status, Verb
 from hitl.cards.card import whole
 from hitl.people import Conversation
 from simulators.slack import Garbage, Refuse
+from tests.patience import PATIENCE_S
 from tests.scenarios.harness import saying
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ async def recorded(stage: SlackStage, call: Call, count: int = 1) -> None:
         entries = [entry for change in stage.store.changes for entry in change.entries]
         return count <= sum(entry.ref == call.ref and entry.event is Event.ATTACHED for entry in entries)
 
-    await stage.surface.server.wait_for(sent, what="a file on record")
+    await stage.surface.server.wait_for(sent, timeout=PATIENCE_S, what="a file on record")
     await stage.surface.settle()
 
 
@@ -132,7 +133,9 @@ async def test_a_refused_upload_is_told_and_harms_no_card(stage: SlackStage, ste
     refusal = Refuse("missing_scope", 403) if step == SEND and fault == Refuse("missing_scope") else fault
     await room.server.fail(step, refusal, times=9)
     await room.press("ann", call, Verb.DETAILS)
-    await room.server.wait_for(lambda: saying(room.whispers("ann"), "chat.no_file", short=call.short), what="an answer")
+    await room.server.wait_for(
+        lambda: saying(room.whispers("ann"), "chat.no_file", short=call.short), timeout=PATIENCE_S, what="an answer"
+    )
     await room.press("ann", call, Verb.APPROVE)
 
     assert [] == files(stage)
@@ -146,7 +149,9 @@ async def test_the_next_press_tries_a_refused_upload_again(stage: SlackStage) ->
     call = await stage.ask("bash", LONG)
     await room.server.fail(COMPLETE, Refuse("channel_not_found"))
     await room.press("ann", call, Verb.DETAILS)
-    await room.server.wait_for(lambda: saying(room.whispers("ann"), "chat.no_file"), what="an answer")
+    await room.server.wait_for(
+        lambda: saying(room.whispers("ann"), "chat.no_file"), timeout=PATIENCE_S, what="an answer"
+    )
     await room.press("ann", call, Verb.DETAILS)
     await recorded(stage, call)
     (line,) = [one for one in await stage.store.history(call.ref) if one.event == Event.ATTACHED]

@@ -23,15 +23,15 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.seeded.faults import TREE, Fault, caught, keep, load
 
 #: The tests of a file, or of all files of a folder.
 MIRRORS = {
-    "hitl/gate": ("tests/hitl/test_gate_*.py",),
-    "hitl/people": ("tests/hitl/people", "tests/hitl/test_gate_*.py"),
+    "hitl/gate": ("tests/hitl/gate",),
+    "hitl/people": ("tests/hitl/people", "tests/hitl/gate"),
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),
     "adapters/http": ("tests/adapters/http",),
@@ -90,10 +90,9 @@ class Copy:
 
     def first_failure(self, suite: Sequence[str]) -> str | None:
         """The first test that fails, without its parameters; None if all pass."""
-        words = [name for word in suite for name in self._named(word)]
         options = ["-x", "-v", "-n0", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:randomly"]
         running = subprocess.Popen(
-            [self.python, "-m", "pytest", *options, *words],
+            [self.python, "-m", "pytest", *options, *suite],
             cwd=self.tree,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
@@ -115,13 +114,9 @@ class Copy:
             raise RuntimeError(told[-3000:])
         return found[1]
 
-    def _named(self, word: str) -> Iterable[str]:
-        """The files that a pattern means; any other word is itself."""
-        return sorted(str(path.relative_to(self.tree)) for path in self.tree.glob(word)) if "*" in word else [word]
-
 
 def suites(file: str, *, near: bool) -> list[Sequence[str]]:
-    """What is run for a fault in that file, in order; nothing is run twice but what a pattern of files names."""
+    """What is run for a fault in that file, in order; nothing is run twice."""
     (mirror,) = [tests for place, tests in MIRRORS.items() if file == place or file.startswith(f"{place}/")]
     if near:
         return [mirror, SUITES[0]]

@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-telegram thirdparty-slack thirdparty-agents deploy-telegram deploy-slack verify-deploy docs
+.PHONY: help setup demo test check bench bench-peers lock fuzz long matrix-lite seeded thirdparty thirdparty-telegram thirdparty-slack thirdparty-agents deploy-telegram deploy-slack verify-deploy docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -115,6 +115,9 @@ matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARG
 
 seeded: $(STAMP) ## put small faults into copies of the code, see which test catches each: a long run (ARGS="--near")
 	@$(BIN)/python -m tests.seeded $(ARGS)
+
+long: $(STAMP) ## the slow tests: `sayso-ask` over HTTPS, a thousand cards in a group, the installed program's deploy
+	@$(BIN)/pytest -m long -n $(WORKERS) --dist worksteal $(ARGS)
 
 fuzz: $(STAMP) ## the long random runs
 	@$(BIN)/pytest -m fuzz $(ARGS)

@@ -164,9 +164,9 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return made
 
 
-@pytest.fixture(scope="module", params=["socket", "https"])
+@pytest.fixture(scope="module", params=["socket", pytest.param("https", marks=pytest.mark.long)])
 def kind(request: pytest.FixtureRequest) -> str:
-    """The kind of door. Each test of `door` or `doors` runs once for each kind."""
+    """The kind of door. Each test of `door` or `doors` runs once for each kind, over HTTPS by `make long` alone."""
     return str(request.param)
 
 

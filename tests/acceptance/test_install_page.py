@@ -37,6 +37,7 @@ def test_the_page_names_the_wheel_that_is_built(tmp_path: Path) -> None:
     assert {name} == set(re.findall(r"sayso-[\w.-]+\.whl", text))
 
 
+@pytest.mark.long
 def test_the_installed_program_deploys_without_the_checkout(tmp_path: Path) -> None:
     """The manifest of the Slack app is in the wheel."""
     with zipfile.ZipFile(built("wheel", tmp_path / "dist")) as wheel:

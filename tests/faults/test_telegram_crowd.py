@@ -6,6 +6,8 @@ import gc
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from adapters.telegram.pace import PER_GROUP, PER_GROUP_S
 from hitl.call import Verb
 from hitl.limits import Flood, Limits
@@ -36,6 +38,7 @@ class Crowd(TelegramStage):
         return gate
 
 
+@pytest.mark.long
 async def test_a_thousand_cards_in_one_group() -> None:
     """All stand there once, in the order in which they were asked; it took as long as it must, and no memory."""
     async with TelegramServer() as server:

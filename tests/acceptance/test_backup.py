@@ -119,6 +119,24 @@ def test_without_a_mark_nothing_of_a_backup_goes_on(service: Installation) -> No
     assert 0 == service.run("audit", "verify").returncode
 
 
+def test_a_restore_that_fails_leaves_no_mark_behind(service: Installation) -> None:
+    """The database that was there stays, and its requests go on."""
+    done(service, "backup", str(service.root / "copy.db"))
+    service.stop()
+    (service.root / "state.mark").unlink()
+    database, aside = service.state / "sayso.db", service.root / "aside.db"
+    database.rename(aside)
+    database.mkdir()  # a folder in its place can't be replaced
+    ran = service.run("restore", str(service.root / "copy.db"))
+    database.rmdir()
+    aside.rename(database)
+    service.start()
+
+    assert 1 == ran.returncode
+    assert "Traceback" not in ran.stderr
+    assert 1 == len(service.call("pending")["calls"])
+
+
 def test_the_database_that_was_there_is_kept_whole(service: Installation) -> None:
     """In one file, with what only its log held."""
     done(service, "backup", str(service.root / "copy.db"))

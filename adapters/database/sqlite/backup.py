@@ -18,6 +18,7 @@ from adapters.database.sqlite.survey import surveyed
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -91,21 +92,27 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
         marked = mark.path.exists()
-        if open_calls and not marked:
-            _write_beyond(mark, newest)
+        beyond = not marked and open_calls > 0
         told = mark.read()
-        kept = _put(copy, state / "sayso.db", now)
+        with _ahead(mark, newest) if beyond else contextlib.nullcontext():
+            kept = _put(copy, state / "sayso.db", now)
     finally:
         folder.close()
-    return Restored(examined, open_calls, told is None or told[0] > newest, marked, kept)
+    return Restored(examined, open_calls, beyond or told is None or told[0] > newest, marked, kept)
 
 
-def _write_beyond(mark: Mark, newest: int) -> None:
-    """Write a mark for a line that the copy doesn't have."""
+@contextlib.contextmanager
+def _ahead(mark: Mark, newest: int) -> Iterator[None]:
+    """Write a mark for a line that the copy doesn't have. If the body fails, there is no mark, as before."""
     try:
         mark.write(newest + 1, "no line of this copy")
     except OSError as error:
         raise Unavailable(f"{mark.path} can't be written: {error.strerror}. Nothing was changed.") from error
+    try:
+        yield
+    except BaseException:
+        mark.path.unlink(missing_ok=True)
+        raise
 
 
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:

@@ -178,6 +178,11 @@ class Verdict(Struct, frozen=True):
     #: The additions to the request's card, or None.
     card: CardTerms | None = None
 
+    @property
+    def ground(self) -> str:
+        """The rule that decided, or the reason of the verdict, such as `default_action`, if no rule did."""
+        return self.rule or self.reason.value
+
 
 class Ask(Struct, frozen=True):
     """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.

@@ -160,7 +160,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
     approvers: dict[str, _Tally] = defaultdict(_Tally)
     for call in calls:
         mine = (totals, groups["tool"][call.tool], groups["requester"][call.requester])
-        for tally in (*mine, groups["rule"][str(call.verdict.rule or call.verdict.reason)]):
+        for tally in (*mine, groups["rule"][call.verdict.ground]):
             tally.add(call)
         if call.decided_by and call.decision in {Decision.APPROVED, Decision.REJECTED}:
             approvers[call.decided_by].add(call)

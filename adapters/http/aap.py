@@ -42,6 +42,7 @@ from hitl.gate.response import unknown_call
 from hitl.limits import LONGEST_TIMEOUT_S
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import secret_hash
+from hitl.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -58,7 +59,6 @@ _KEYS = "aap:"
 _LONGEST_WAIT_S = 30
 #: The most bytes of a context. It is kept in the record, where it stays when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
-_UNITS_S = {"s": 1, "m": 60, "h": 3600}
 #: The decisions in the words of the protocol. A call that nobody could be asked about is denied, with the reason.
 _STATUSES: Mapping[Decision | None, str] = {
     None: "pending",
@@ -99,8 +99,7 @@ class AapRoute(APIRoute):
             except SaysoError as error:
                 given = _refused(error, name)
             except RequestValidationError as error:
-                told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
-                given = _refused(InvalidConfirmation(say("api.invalid", problems=told)), name)
+                given = _refused(problems.invalid(error), name)
             given.headers["X-Request-ID"] = name
             return given
 
@@ -152,7 +151,7 @@ async def create(ops: Ops, caller: Asker, body: models.AapSubmission, key: Key) 
         tool=body.tool,
         args=body.arguments,
         note=body.agent_reasoning,
-        timeout_s=min(_seconds(body.timeout), LONGEST_TIMEOUT_S),
+        timeout_s=min(int(span(body.timeout).total_seconds()), LONGEST_TIMEOUT_S),
     )
     made, _ = await ops.ask(caller, asked, _KEYS + key, submitted={"aap": kept})
     lines = await ops.history(made.call)
@@ -172,7 +171,7 @@ async def read(
 ) -> Response:
     """Read a request now, or once it is decided. A rejection waits for its reason as well, within the same time."""
     call, _ = await _own(ops, caller, ref)
-    wait_s = min(_seconds(wait), _LONGEST_WAIT_S) if wait else 0
+    wait_s = min(span(wait).total_seconds(), _LONGEST_WAIT_S) if wait else 0
     call = await ops.wait(caller, call, wait_s, "explained", ended)
     return answer(_request(ops, call, await ops.history(call)))
 
@@ -248,11 +247,6 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
     if not _kept(lines) or call.erased_at:
         raise unknown_call(name)
     return call, lines
-
-
-def _seconds(span: str) -> int:
-    """Return the seconds of a span of time such as `10m`."""
-    return int(span[:-1]) * _UNITS_S[span[-1]]
 
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class Operations:
 
         Return the conversation, the approver, and the recorded call or the reason why there is none.
         """
-        people, made = self._gate.people.in_force(), list[tuple[str, str, Submitted | SaysoError]]()
+        people, made = self._gate.people, list[tuple[str, str, Submitted | SaysoError]]()
         for place, approver in people.tested(LOCAL):
             try:
                 made.append((place, approver, await self._desk.submit(self._tried(caller, place, approver, timeout_s))))

@@ -61,6 +61,15 @@ def handle(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _failed)
 
 
+def invalid(error: RequestValidationError) -> InvalidConfirmation:
+    """Return our error for a request that doesn't fit its model. It names the first mistakes."""
+    return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
+
+
+def _mistakes(error: RequestValidationError) -> list[str]:
+    return [f"{'.'.join(map(str, found['loc']))}: {found['msg']}" for found in error.errors()]
+
+
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, SaysoError)  # noqa: S101 - the handler is registered for this class
     return answer(error)
@@ -68,8 +77,7 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
-    told = [f"{'.'.join(map(str, found['loc']))}: {found['msg']}" for found in error.errors()]
-    return answer(InvalidConfirmation(say("api.invalid", problems="; ".join(told[:5]))), errors=told[:20])
+    return answer(invalid(error), errors=_mistakes(error)[:20])
 
 
 async def _plain(request: Request, error: Exception) -> Response:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cachetools import FIFOCache
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
+from adapters.slack.errors import GONE, AstrayError, by_status, check_status, explained, promised
 from adapters.slack.retries import Soon
 from adapters.slack.surface import message_of, parse_place, place_of
 from hitl.ports import PlatformError
@@ -27,7 +27,6 @@ _log = logging.getLogger(__name__)
 #: The ids of people begin with one of these letters.
 PEOPLE = ("U", "W")
 _KNOWN = 10_000
-_REFUSED = 400
 
 
 class Delivery:
@@ -154,9 +153,9 @@ class Delivery:
         client = AsyncWebhookClient(url, session=self._client.session, retry_handlers=[Soon(methods=False)])
         async with explained():
             sent = await client.send(response_type="ephemeral", replace_original=False, **_said(message))
-        if sent.status_code >= _REFUSED or _says_no(sent.body):
-            passing = sent.status_code == TOO_MANY or sent.status_code >= SERVER_ERROR
-            raise PlatformError(f"answered with {sent.status_code}", passing=passing)
+        check_status(sent.status_code)
+        if _says_no(sent.body):
+            raise by_status(sent.status_code)
 
 
 def _says_no(body: str) -> bool:

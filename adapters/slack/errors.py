@@ -18,6 +18,7 @@ TOO_MANY = 429
 #: The longest pause, in seconds, that is accepted from Slack. Slack usually asks for a minute at most.
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
+_REFUSED = 400
 #: Errors that may pass by themselves (the methods' pages, "Errors"). Other errors last until somebody acts.
 _PASSING = frozenset(
     {
@@ -100,12 +101,27 @@ def pause_of(headers: Mapping[str, Any]) -> float | None:
     return min(float(first), LONGEST_PAUSE_S) if first.isascii() and first.isdecimal() else None
 
 
+def check_status(status: int) -> None:
+    """Raise PlatformError if an address of Slack's refused a request by its HTTP status, without a method's JSON."""
+    if status >= _REFUSED:
+        raise by_status(status)
+
+
+def by_status(status: int) -> PlatformError:
+    """Return the error for an answer that only its HTTP status describes."""
+    return PlatformError(f"answered with {status}", passing=_may_pass(status))
+
+
+def _may_pass(status: int) -> bool:
+    return status == TOO_MANY or status >= SERVER_ERROR
+
+
 def _refused(error: SlackApiError) -> NoReturn:
     response: Any = error.response
     code, status = error_code(error), getattr(response, "status_code", 0)
     if code in _ASTRAY:
         raise AstrayError(code, passing=False) from error
-    passing = code in _PASSING or not code or status == TOO_MANY or status >= SERVER_ERROR
+    passing = code in _PASSING or not code or _may_pass(status)
     pause = pause_of(getattr(response, "headers", None) or {})
     lost = code in GONE | _SHUT_OUT and not passing
     remedy = REMEDIES.get(code, "")

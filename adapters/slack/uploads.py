@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.slack.errors import SERVER_ERROR, TOO_MANY, explained, promised
+from adapters.slack.errors import check_status, explained, promised
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from hitl.cards.card import File
-
-_REFUSED = 400
 
 
 async def share(
@@ -46,6 +44,4 @@ async def _send(client: AsyncWebClient, address: str, content: bytes) -> None:
     if client.session is None:
         raise PlatformError("not connected", passing=True)
     async with client.session.post(address, data=content) as answer:
-        if answer.status >= _REFUSED:
-            passing = answer.status == TOO_MANY or answer.status >= SERVER_ERROR
-            raise PlatformError(f"answered with {answer.status}", passing=passing)
+        check_status(answer.status)

@@ -119,7 +119,7 @@ def explain(
         print_json({"verdict": _verdict(found.verdict), "tried": tried})
         return
     verdict = found.verdict
-    typer.echo(f"{verdict.action} ({verdict.rule or verdict.reason}), risk {verdict.risk}: {verdict.why}")
+    typer.echo(f"{verdict.action} ({verdict.ground}), risk {verdict.risk}: {verdict.why}")
     if verdict.message:
         typer.echo(f"  {verdict.message}")
     if verdict.programs:

@@ -1,9 +1,9 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
 A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
-sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number before
-words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English: `say` and
-`sentence` of this module.
+sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number
+before words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English:
+`say` and `sentence` of this module.
 """
 
 from __future__ import annotations

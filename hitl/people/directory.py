@@ -195,7 +195,9 @@ class Directory:
         places = dict.fromkeys((origin, *chats))
         listed = ((place, self._conversation(place).approvers) for place in places)
         found = (
-            (place, self.principal(who)) for place, own in listed for who in (self.approvers if own is None else own)
+            (place, self.principal(who))
+            for place, own in listed
+            for who in self._left(self.approvers if own is None else own)
         )
         return tuple(dict.fromkeys(found))
 

@@ -59,7 +59,7 @@ def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
         asked = asked_of(call)
         old, new = before.judge(asked), after.judge(asked)
         if old.action != new.action:
-            groups[old.action.value, new.action.value, str(new.rule or new.reason)].append(call)
+            groups[old.action.value, new.action.value, new.ground].append(call)
     shifts = [_shift(key, group) for key, group in groups.items()]
     return Backtest(count, tuple(sorted(shifts, key=lambda shift: -shift.count)))
 

@@ -77,20 +77,22 @@ class Reloading:
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
             # The reload must be recorded durably before anybody gets a new right.
-            restart = self._changed(settings)
+            restart = self._changed(settings, await asyncio.to_thread(settings.secret_digests))
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
             self._gate.people = replace(people, owners=self._gate.people.owners)
             await self._policies.take(prepared)
             return {"policy": prepared.name, "digest": prepared.digest, "restart": restart}
 
-    def _changed(self, settings: Settings) -> list[str]:
-        """Return the names of changed settings that a reload doesn't apply."""
+    def _changed(self, settings: Settings, secrets: Mapping[str, str]) -> list[str]:
+        """Return the names of changed settings that a reload doesn't apply.
+
+        `secrets` are the present digests of the files with secrets.
+        """
         names = set(type(settings).model_fields) - _TAKEN
         changed = {name for name in names if getattr(settings, name) != getattr(self._began_with, name)}
         # A secret is read at the start. If its file got another content, the service goes on with the old secret.
-        now = settings.secret_digests()
-        changed |= {name for name, digest in self._began_secrets.items() if now.get(name, digest) != digest}
+        changed |= {name for name, digest in self._began_secrets.items() if secrets.get(name, digest) != digest}
         return sorted(changed)
 
     async def _record(self, event: Event, by: str, **told: object) -> None:

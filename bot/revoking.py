@@ -8,7 +8,6 @@ so that nobody gets rights back by an upgrade.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME = "revoked"
-_LOCK = "sayso.lock"
 
 
 def revoked_file(state: Path) -> Path:
@@ -53,22 +51,13 @@ def keep_revoked(state: Path, name: str) -> None:
         file = revoked_file(state)
         if name in _names(file):
             return
+        # A person may have edited the file, and its last line may have no end.
+        begins = "\n" if file.exists() and file.read_bytes()[-1:] not in {b"", b"\n"} else ""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         with os.fdopen(os.open(file, flags, 0o600), "a", encoding="utf-8") as handle:
-            handle.write(f"{name}\n")
+            handle.write(f"{begins}{name}\n")
             handle.flush()
             os.fsync(handle.fileno())
-
-
-def service_pid(state: Path) -> int | None:
-    """Return the process id of the service that uses the state folder, or None if no service does."""
-    with contextlib.suppress(OSError, ValueError, IndexError), (state / _LOCK).open() as lock:
-        pid = int(lock.read().split()[0])
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:  # held, so the process with this number is the service
-            return pid
-    return None
 
 
 def _names(file: Path) -> frozenset[str]:

@@ -424,7 +424,10 @@ class Settings(BaseSettings):
         return [path.expanduser().absolute() for path in self._named_secrets().values()]
 
     def secret_digests(self) -> dict[str, str]:
-        """Return the digest of each file that holds a secret, by the name of its setting; '' for an unreadable file."""
+        """Return the digest of each file that holds a secret, by the name of its setting.
+
+        The digest is '' for a file that can't be read, and for a pipe.
+        """
         return {name: _digest(path.expanduser()) for name, path in self._named_secrets().items()}
 
     def _named_secrets(self) -> dict[str, Path]:
@@ -535,7 +538,8 @@ def load(path: Path | None) -> Settings:
 
 def _digest(file: Path) -> str:
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        # A pipe gives its content once, so a second reader would wait for ever.
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     except OSError:
         return ""
 

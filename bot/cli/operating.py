@@ -103,9 +103,9 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 
     The service's own user needs no place on a list for this: that user may send the service a signal.
     """
-    from bot.revoking import service_pid
+    from adapters.database.sqlite.folder import service_pid
 
-    pid = service_pid(state)
+    pid, since = service_pid(state), _newest(state)
     try:
         with connect(config, socket) as client:
             client.call("reload")
@@ -113,23 +113,39 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
         # The service has answered, so it handles the signal. Before its start is over, the signal would end it.
         if error.code != NotApprover.code or pid is None:
             raise
-        os.kill(pid, signal.SIGHUP)
+        with contextlib.suppress(ProcessLookupError):  # it has ended; the wait below tells
+            os.kill(pid, signal.SIGHUP)
     elsewhere = ClientError(Unavailable.code, say("revoke.elsewhere", state=state))
     if pid is None:
         raise elsewhere
     give_up = time.monotonic() + _APPLIES_WITHIN_S
-    while not _in_force(state, principal):
+    while not _in_force(state, since, principal):
         if time.monotonic() > give_up:
             raise elsewhere
         time.sleep(_LOOK_S)
 
 
-def _in_force(state: Path, principal: str) -> bool:
-    """Return whether the latest reload in the record ended the rights of the principal."""
+def _newest(state: Path) -> int:
+    """Return the position of the newest line of the record, 0 without a record."""
     from adapters.database.sqlite.survey import surveyed
 
     with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
-        return principal in survey.latest(Event.RELOADED).get("revoked", ())
+        return survey.newest_position()
+    return 0
+
+
+def _in_force(state: Path, since: int, principal: str) -> bool:
+    """Return whether a reload after the position `since` of the record ended the rights of the principal.
+
+    Raises ClientError with the recorded reason if that reload was refused.
+    """
+    from adapters.database.sqlite.survey import surveyed
+
+    with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:
+        if principal in survey.latest(Event.RELOADED, since).get("revoked", ()):
+            return True
+        if refused := survey.latest(Event.RELOAD_REFUSED, since):
+            raise ClientError(Unavailable.code, refused["why"])
     return False
 
 

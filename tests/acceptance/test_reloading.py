@@ -136,6 +136,16 @@ def test_a_revocation_is_kept_where_the_service_can_write(running: Installation)
     assert [] == [path.name for path in running.root.glob("sayso.toml.*")]
 
 
+def test_a_name_is_added_on_a_line_of_its_own(running: Installation) -> None:
+    """Also if somebody edited the file, and its last line has no end: whose name stands there stays without rights."""
+    kept = running.state / "revoked"
+    kept.write_text("bob")
+    done = running.run("revoke", ME)
+
+    assert 0 == done.returncode
+    assert ["bob", ME] == kept.read_text().splitlines()
+
+
 def test_a_name_that_an_earlier_version_revoked_has_no_rights(install: Callable[..., Installation]) -> None:
     """Earlier versions kept the names beside the settings. An upgrade gives nobody rights back."""
     service = install(settings=ALONE.replace(f'requesters = ["{ME}"]', f'requesters = ["{ME}", "{OTHER}"]'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -136,10 +137,27 @@ def folder_identity(path: Path) -> str | None:
     """
     lock = path / _LOCK
     try:
-        _, id_, *_ = [*lock.read_text().split(), "", ""]
+        _, id_ = _written(lock.read_text())
     except FileNotFoundError:
         return None
     return _identity(id_, lock.stat())
+
+
+def service_pid(path: Path) -> int | None:
+    """Return the process id of the service that uses a state folder, or None if no service does."""
+    with contextlib.suppress(OSError, ValueError), (path / _LOCK).open() as lock:
+        pid, _ = _written(lock.read())
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:  # held, so the process with this number is the service
+            return int(pid)
+    return None
+
+
+def _written(text: str) -> tuple[str, str]:
+    """Return the process id of the latest service and the folder's id from the text of a lock file, '' if missing."""
+    pid, id_, *_ = [*text.split(), "", ""]
+    return pid, id_
 
 
 def _identity(id_: str, lock: os.stat_result) -> str:
@@ -161,7 +179,7 @@ def _locked(path: Path) -> tuple[int, str]:
     The lock file holds the process id of the latest service, and the folder's id.
     """
     lock = os.open(private_file(path), os.O_RDWR)
-    pid, id_, *_ = [*path.read_text().split(), "", ""]
+    pid, id_ = _written(path.read_text())
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -90,9 +90,12 @@ class Survey:
         found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
         return [(moment(at), data) for at, data in found]
 
-    def latest(self, event: Event) -> Mapping[str, Any]:
-        """Return the data of the latest line of the service's own record with this event, or {} without such a line."""
-        lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value)
+    def latest(self, event: Event, after: int) -> Mapping[str, Any]:
+        """Return the data of the latest line with this event in the service's own record, or {} without such a line.
+
+        Only lines after the position `after` of the record count.
+        """
+        lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()
         return json.loads(found) if found else {}
 

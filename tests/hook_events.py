@@ -56,6 +56,22 @@ PROMPT: dict[str, Any] = {
 }
 
 
+#: Scripts in the place of the command that a plugin of ours starts: one that allows a call, and others that don't.
+YES = """echo '{"decision": "allow"}'"""
+NO_ANSWERS = (
+    "exit 1",
+    f"{YES}; exit 1",
+    f"{YES}; kill -9 $$",
+    "true",
+    "echo garbage",
+    "echo null",
+    "echo '[]'",
+    """echo '{"decision": "ALLOW"}'""",
+    f"{YES}; {YES}",
+    "/nowhere/python",
+)
+
+
 def read(host: str, answer: Any) -> str:
     """What the host does with an answer: `allow`, `deny`, `defer`, `own` (its own rules), or `run` if it ignores it."""
     if answer == {}:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sayso_client.errors import ClientError
 from sayso_client.hooks import installing, openclaw, opencode
 from sayso_client.hooks.installing import MARK, checked, main
 
@@ -280,6 +281,31 @@ def test_an_openclaw_that_does_not_load_the_plugin_is_red(tmp_path: Path, change
 
     assert not openclaw.guarded(file.read_text())
     assert "red" in {state for state, _ in checked("openclaw", file)}
+
+
+BROKEN = ("// it isn't JSON: sayso_client.hooks", '{"plugins": {"allow": null}, "s": "sayso_client.hooks"}')
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=str)
+def test_settings_that_cannot_be_read_are_an_error_of_the_check_too(tmp_path: Path, broken: str) -> None:
+    """It names the file. `sayso doctor` shows it as red, and looks at the other hooks."""
+    file = tmp_path / "openclaw.json"
+    file.write_text(broken)
+
+    with pytest.raises(ClientError, match=str(file)):
+        checked("openclaw", file)
+
+
+def test_an_openclaw_with_the_plugin_of_another_installation_loads_it(tmp_path: Path) -> None:
+    """The hook may be in an environment of its own, while another one looks."""
+    file, elsewhere = tmp_path / "openclaw.json", tmp_path / "openclaw_plugin"
+    elsewhere.mkdir()
+    install("openclaw", file)
+    text = file.read_text().replace(openclaw.PLUGIN, str(elsewhere))
+
+    assert openclaw.guarded(text)
+    elsewhere.rmdir()
+    assert not openclaw.guarded(text)
 
 
 @pytest.mark.parametrize("plugins", [{"enabled": False}, {"deny": ["sayso"]}], ids=str)

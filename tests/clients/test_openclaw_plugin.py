@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sayso_client.hooks import openclaw
+from tests.hook_events import NO_ANSWERS, YES
 from tests.patience import PATIENCE_S
 
 NODE = shutil.which("node")
@@ -33,7 +34,6 @@ params.command = "rm -r /"
 if (given.abort) stop.abort()
 console.log(JSON.stringify({ name, options, count: hooks.length, answer: await judged }))
 """
-YES = """echo '{"decision": "allow"}'"""
 
 
 def judged(folder: Path, command: Any, *, wait_ms: Any = 60_000, abort: bool = False) -> dict[str, Any]:
@@ -72,24 +72,7 @@ def test_a_denial_is_a_block_with_its_reason(tmp_path: Path) -> None:
     assert {"block": True, "blockReason": "not today"} == told["answer"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "exit 1",
-        f"{YES}; exit 1",
-        f"{YES}; kill -9 $$",
-        "true",
-        "echo garbage",
-        "echo null",
-        "echo '[]'",
-        """echo '{"decision": "ALLOW"}'""",
-        f"{YES}; {YES}",
-        "/nowhere/python",
-        "",
-        None,
-        7,
-    ],
-)
+@pytest.mark.parametrize("command", [*NO_ANSWERS, "", None, 7])
 def test_whatever_else_the_command_does_is_a_block(tmp_path: Path, command: Any) -> None:
     """With a reason, because OpenClaw wants one."""
     answer = judged(tmp_path, command)["answer"]

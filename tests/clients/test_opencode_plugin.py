@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sayso_client.hooks import opencode
+from tests.hook_events import NO_ANSWERS, YES
 from tests.patience import PATIENCE_S
 
 NODE = shutil.which("node")
@@ -51,9 +52,6 @@ def judged(folder: Path, script: str, *how: str, wait_s: int = 60) -> dict[str, 
     return told
 
 
-YES = """echo '{"decision": "allow"}'"""
-
-
 def test_what_was_approved_runs_and_its_question_is_answered(tmp_path: Path) -> None:
     """Once, and while it runs; another call's question, another command's and a late one stay open."""
     assert {"thrown": None, "answered": [["p1", {"response": "once"}]]} == judged(tmp_path, YES)
@@ -79,21 +77,7 @@ def test_a_denial_is_thrown_with_its_reason(tmp_path: Path) -> None:
     assert {"thrown": "not today", "answered": []} == said
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "exit 1",
-        f"{YES}; exit 1",
-        f"{YES}; kill -9 $$",
-        "true",
-        "echo garbage",
-        "echo null",
-        "echo '[]'",
-        """echo '{"decision": "ALLOW"}'""",
-        f"{YES}; {YES}",
-        "/nowhere/python",
-    ],
-)
+@pytest.mark.parametrize("script", NO_ANSWERS)
 def test_whatever_else_the_command_does_is_thrown(tmp_path: Path, script: str) -> None:
     """And no question is answered."""
     said = judged(tmp_path, script)

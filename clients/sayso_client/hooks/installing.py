@@ -232,19 +232,36 @@ def check_version(host: str) -> str | None:
 def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[tuple[str, str]]:
     """Check an installed hook. Return pairs of `green`, `yellow` or `red` and a sentence.
 
-    `users` are the ids of the users as whom agents run; by default the user who runs this.
+    `users` are the ids of the users as whom agents run; by default the user who runs this. Raises ClientError if the
+    settings can't be read.
     """
-    text, plugin = _read(file) or "", _plugin(host, file)
-    named = [line for line in _strings(text) if MARK in line]
-    lines = sorted({line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else set(named))
-    if not lines or not named:
+    lines, plugin, known = _hook_lines(host, file), _plugin(host, file), module(host)
+    if not lines:
         return [("red", say("hook.absent", host=host, file=file))]
     found = [_tried(line) for line in lines]
-    known = module(host)
-    if isinstance(known, Guarded) and not known.guarded(text):
+    if isinstance(known, Guarded) and not _is_guarded(known, file):
         found.append(("red", say(known.UNGUARDED, file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
     return found + weak_points(_hook(lines), files, [os.getuid()] if users is None else users)
+
+
+def _hook_lines(host: str, file: Path) -> list[str]:
+    """Return the shell lines of our hook, [] if the settings don't name it. Raises ClientError for broken settings."""
+    text, plugin = _read(file) or "", _plugin(host, file)
+    try:
+        named = {line for line in _strings(text) if MARK in line}
+        inside = {line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else named
+    except (ValueError, AttributeError, TypeError, IndexError) as error:
+        raise _wrong("hook.settings", file=file, error=error) from error
+    return sorted(inside) if named else []
+
+
+def _is_guarded(known: Guarded, file: Path) -> bool:
+    """Return whether the host asks our hook under these settings. Raises ClientError for broken settings."""
+    try:
+        return known.guarded(_read(file) or "")
+    except (ValueError, AttributeError, TypeError) as error:
+        raise _wrong("hook.settings", file=file, error=error) from error
 
 
 def _hook(lines: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from sayso_client.hooks.asked import Asked, arguments, only, text
+from sayso_client.hooks.opencode import allowed, denied, unjudged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "openclaw_plug
 _ID = "sayso"
 #: The key of the sentence about settings that keep the plugin from loading.
 UNGUARDED = "hook.unloaded"
+#: Both plugins are ours, so they read the same answers.
+__all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
 
 def asked(event: Mapping[str, Any]) -> Asked:
@@ -36,21 +39,6 @@ def asked(event: Mapping[str, Any]) -> Asked:
     # A model may use an id again in another run. A call without an id is a new one each time.
     key = f"{NAME}/{session}/{run}/{call}" if session and run and call else ""
     return Asked(text(event, "toolName"), arguments(event, "params"), text(event, "directory"), session, key)
-
-
-def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer after a person's approval, or if the policy allows the call."""
-    del event
-    return {"decision": "allow"}
-
-
-def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """Return the answer that keeps the tool from running. `why` reaches the model."""
-    del event
-    return {"decision": "deny", "reason": why}
-
-
-unjudged = allowed
 
 
 def put(text: str, command: str, wait_s: int) -> str:
@@ -77,7 +65,7 @@ def take(text: str) -> str:
     plugins = document.get("plugins", {})
     if MARK not in str(plugins.get("entries", {}).get(_ID, "")):
         return text
-    paths = [path for path in plugins.get("load", {}).get("paths", []) if os.path.basename(path) != "openclaw_plugin"]
+    paths = [path for path in plugins.get("load", {}).get("paths", []) if not _is_ours(path)]
     entries = {name: entry for name, entry in plugins["entries"].items() if name != _ID}
     if "allow" in plugins:
         plugins = plugins | {"allow": [name for name in plugins["allow"] if name != _ID]}
@@ -91,8 +79,14 @@ def guarded(text: str) -> bool:
 
     plugins = from_json(text).get("plugins", {})
     entry, paths = plugins.get("entries", {}).get(_ID, {}), plugins.get("load", {}).get("paths", [])
-    allowed = _ID in plugins.get("allow", [_ID])
-    return _loads(plugins) and allowed and entry.get("enabled") is True and os.path.isdir(PLUGIN) and PLUGIN in paths
+    is_listed = _ID in plugins.get("allow", [_ID])
+    is_there = any(_is_ours(path) and os.path.isdir(path) for path in paths)
+    return _loads(plugins) and is_listed and entry.get("enabled") is True and is_there
+
+
+def _is_ours(path: str) -> bool:
+    """Return whether a path is that of our plugin, in this installation or another one."""
+    return os.path.basename(path) == os.path.basename(PLUGIN)
 
 
 def _loads(plugins: Mapping[str, Any]) -> bool:

@@ -8,7 +8,6 @@ import sys
 
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
-from sayso_client.remote import remote
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -21,8 +20,13 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def connector(options: dict[str, str]) -> Callable[[], Client]:
-    """Return a function that opens a connection. Raises KeyError or ValueError if the options name no service."""
+    """Return a function that opens a connection.
+
+    Raises KeyError or ValueError if the options name no service, and ClientError for an address that can't be used.
+    """
     if "url" in options:
+        from sayso_client.remote import remote
+
         with open(options["token_file"], encoding="ascii") as file:
             token = file.read().strip()
         return remote(options["url"], token, options.get("ca_file"))

@@ -681,7 +681,7 @@ class AapConsumption(_Answer):
 
 
 class AapRequest(AapSubmission):
-    """A request: the fields that were submitted, unchanged, and how it stands. Fields without a value are absent."""
+    """A request: the submitted fields, unchanged, and its state. An answer leaves out the fields that have no value."""
 
     id: str
     status: Literal["pending", "approved", "denied", "expired", "cancelled"]

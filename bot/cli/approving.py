@@ -89,10 +89,13 @@ def _where(row: dict[str, Any]) -> str:
     """Return where a card was shown or couldn't be shown, and why not; '' for any other line of the record."""
     from hitl.cards.text import one_line
 
+    if row["event"] not in {"shown", "not_shown"}:
+        return ""
     told = jsonlib.loads(row["data"])
-    if row["event"] == "not_shown":
-        return say("show.not_shown", route=one_line(told["route"], 80), why=one_line(told["why"], 200))
-    return say("show.shown", route=one_line(told["route"], 80)) if row["event"] == "shown" else ""
+    route = one_line(told["route"], 80)
+    if row["event"] == "shown":
+        return say("show.shown", route=route)
+    return say("show.not_shown", route=route, why=one_line(told["why"], 200))
 
 
 def approve(

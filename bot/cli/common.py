@@ -14,12 +14,15 @@ import typer
 from hitl.cards.wording import say
 from hitl.times import span
 from sayso_client.errors import ClientError
-from sayso_client.terminal import tell
+from sayso_client.terminal import painted, tell
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from adapters.database.mark import Mark
     from bot.settings import Settings
+    from hitl.platforms import Check
     from hitl.proof.keyring import Keyring
     from sayso_client.client import Client
 
@@ -48,7 +51,7 @@ Target = Annotated[
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: The sign of each state of a check, which is also its colour.
-SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
+_SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
@@ -67,6 +70,19 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
+
+
+def print_checks(checks: Iterable[Check]) -> None:
+    """Print each check on a line, with the sign of its state before it."""
+    for check in checks:
+        state = check.state.value
+        typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
+
+
+def exit_if_red(checks: Iterable[Check]) -> None:
+    """Exit with 1 if a check is red."""
+    if any(check.state.value == "red" for check in checks):
+        raise typer.Exit(1)
 
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:

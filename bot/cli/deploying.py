@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.common import SIGNS, Config, fail, settings
-from sayso_client.terminal import painted
+from bot.cli.common import Config, exit_if_red, fail, print_checks, settings
 
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
@@ -92,11 +91,8 @@ def slack(
         fail(str(error), 2)
     except ModuleNotFoundError as error:
         fail(f"{error.name} isn't installed: install sayso[slack].", 2)
-    for check in checks:
-        state = check.state.value
-        typer.echo(f"{painted(SIGNS[state], state)} {check.name}: {check.text}")
-    if any(check.state.value == "red" for check in checks):
-        raise typer.Exit(1)
+    print_checks(checks)
+    exit_if_red(checks)
 
 
 def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
@@ -115,10 +111,9 @@ def slack_manifest(section: SlackSettings | None, url: str = "") -> str:
 
 def _checked(found: Settings) -> list[Check]:
     """Return the checks of Slack. Raises SettingsError."""
-    from adapters.slack.checks import report
+    from bot.doctor.checks import platform_checks
     from bot.errors import SettingsError
 
-    section = found.section("slack")
-    if section is None:
+    if found.slack is None:
         raise SettingsError("There is no [slack] in the settings. Add it: sayso init slack")
-    return asyncio.run(report(section, found.directory().in_force(), found.http.port))
+    return platform_checks(found, "slack")

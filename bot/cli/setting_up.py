@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
-from bot.cli.common import SIGNS, AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
 from hitl.cards.wording import say
-from sayso_client.terminal import painted
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -186,11 +185,8 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
     if json:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:
-        for check in checks:
-            state = check.state.value
-            typer.echo(f"{painted(SIGNS[state], state)} {check.name}: {check.text}")
-    if any(check.state.value == "red" for check in checks):
-        raise typer.Exit(1)
+        print_checks(checks)
+    exit_if_red(checks)
 
 
 class _People(NamedTuple):

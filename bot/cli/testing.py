@@ -53,12 +53,10 @@ def try_out(
         try:
             _watch(tests, quiet=json)
         except KeyboardInterrupt:
-            _withdraw(tests)
             raise typer.Exit(interrupted()) from None
-        except BaseException:
+        finally:
             # Nobody watches these requests any more, whatever ended the command.
             _withdraw(tests)
-            raise
     if json:
         print_json({"tests": [one.told() for one in tests]})
     raise typer.Exit(0 if all(one.passed for one in tests) else FAILED)

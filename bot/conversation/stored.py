@@ -372,6 +372,6 @@ def _key(turn: KeptTurn, name: str) -> str:
 
 
 def _is_of(turn: KeptTurn, call: Call) -> bool:
-    """Whether the turn asked for the call. Any caller chooses keys, so the key alone doesn't tell."""
+    """Return whether the turn asked for the call. Any caller chooses its own keys, so a key alone doesn't prove it."""
     asked_here = (call.requester, call.origin) == (turn.requester, turn.place)
     return asked_here and (call.key or "").startswith(_key(turn, ""))

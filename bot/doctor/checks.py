@@ -91,8 +91,7 @@ def _hooks(settings: Settings) -> Iterator[Check]:
         people = settings.directory()
     except SettingsError:
         return  # The check of people reports this.
-    names = {*people.requesters, *(name for place in people.conversations.values() for name in place.requesters or ())}
-    kinds = (identity.partition(":") for name in names for identity in people.identities(name))
+    kinds = (identity.partition(":") for name in _names(people, "requesters") for identity in people.identities(name))
     for host, state, text in hooks(int(uid) for kind, _, uid in kinds if kind == LOCAL and uid.isdecimal()):
         yield Check(f"hook {host}", Health(state), text)
 
@@ -161,15 +160,19 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
     return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
 
 
+def _names(people: Directory, role: str) -> set[str]:
+    """Return the names on the installation's list of a role (`requesters`, `approvers`) and on each conversation's."""
+    lists = (getattr(people, role), *(getattr(place, role) or () for place in people.conversations.values()))
+    return {name for names in lists for name in names}
+
+
 def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iterator[Check]:
     """Yield a check that names the revoked people: yellow while a list still names one of them."""
     if not people.revoked:
         return
     files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
     kept = " and ".join(str(file) for file in files if os.access(file, os.F_OK))
-    lists = (people.approvers, people.requesters, people.operators)
-    places = ((place.approvers or (), place.requesters or ()) for place in people.conversations.values())
-    named = {name for names in (*lists, *(one for two in places for one in two)) for name in names}
+    named = _names(people, "approvers") | _names(people, "requesters") | {*people.operators}
     if listed := sorted(name for name in named if people.is_revoked(name)):
         text = f"{', '.join(listed)}: listed, but revoked, so without rights. Take the name off the lists, or give the"
         yield Check("revoked", Health.YELLOW, f"{text} rights back: remove its line from {kept}, then sayso reload")
@@ -183,13 +186,9 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
     These are names without an identity, and people of platforms that aren't configured. The owner of a token, and a
     token itself, are known. If tokens can be used, a requester's plain name may still become the owner of one.
     """
-    places = people.conversations.values()
-    lists = {
-        "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
-        "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
-    }
     holders = _token_holders(settings.folder("state") / "sayso.db")
-    for role, listed in lists.items():
+    for role in ("requesters", "approvers"):
+        listed = _names(people, role)
         unknown = [
             name
             for name in sorted(listed)
@@ -582,14 +581,22 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     from bot.errors import SettingsError
 
     try:
-        report = module(platform, "checks").report
-        found: list[Check] = asyncio.run(
-            report(settings.section(platform), settings.directory().in_force(), settings.http.port)
-        )
+        return platform_checks(settings, platform)
     except SettingsError as error:
         return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+
+
+def platform_checks(settings: Settings, platform: str) -> list[Check]:
+    """Return the checks of a chat platform that is set up.
+
+    Raises SettingsError, and ModuleNotFoundError if the platform's extra isn't installed.
+    """
+    report = module(platform, "checks").report
+    found: list[Check] = asyncio.run(
+        report(settings.section(platform), settings.directory().in_force(), settings.http.port)
+    )
     return found
 
 

@@ -222,6 +222,8 @@ def _main(command: Callable[[], int]) -> NoReturn:
         sys.exit(failed(error))
     except KeyboardInterrupt:
         sys.exit(interrupted())
+    except BrokenPipeError:
+        sys.exit(1)
 
 
 def _ask(given: argparse.Namespace, command: Sequence[str]) -> int:

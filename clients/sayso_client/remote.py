@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from functools import cache
 
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
@@ -10,6 +11,7 @@ from sayso_client.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable
     from urllib.parse import SplitResult
 
@@ -51,14 +53,19 @@ def remote(url: str, token: str, ca_file: str | None = None) -> Callable[[], Cli
     parts = address(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
-    def opened() -> socket.socket:
-        plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
-        if parts.scheme == "http":
-            return plain
+    @cache
+    def trusted() -> ssl.SSLContext:
         import ssl
 
+        return ssl.create_default_context(cafile=ca_file)
+
+    def opened() -> socket.socket:
+        context = trusted() if parts.scheme == "https" else None
+        plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
+        if context is None:
+            return plain
         try:
-            return ssl.create_default_context(cafile=ca_file).wrap_socket(plain, server_hostname=host)
+            return context.wrap_socket(plain, server_hostname=host)
         except BaseException:
             plain.close()
             raise

@@ -705,7 +705,7 @@ ENGLISH: Mapping[str, str] = {
     "path.not_deleted": "{why} Nothing was deleted.",
     "path.matches.none": "{pattern} matches no file. Nothing was asked.",
     "path.matches.many": "{pattern} matches more than {most:,} files; name fewer. Nothing was asked.",
-    # counts that stand within another sentence
+    # counts within other sentences
     "count.bytes": "{count:byte|bytes}",
     "count.files": "{count:file|files}",
     "count.lines": "{count:line|lines}",

@@ -186,7 +186,7 @@ class SlackServer(Control, Served):
     async def _on_upload(self, http: web.Request) -> web.StreamResponse:
         """Take the bytes of a file; faults and the log have it as the method "upload"."""
         file = self.world.files.get(http.match_info["file_id"])
-        app = next((one for one in self.world.apps.values() if file and one.user_id == file.user_id), None)
+        app = self.world.app_of(file.user_id) if file else None
         if file is None or app is None:
             return web.Response(status=404)
         content = await _uploaded(http)

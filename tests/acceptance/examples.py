@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,16 @@ ALL = (SHELL, MAKE, CRON, GITHUB, GITLAB, PYTHON)
 
 @dataclass(frozen=True)
 class Runner:
-    """A machine that runs examples. `url`, `token` and `ca_file` are those of its CI jobs."""
+    """A machine that runs examples.
+
+    `token` is that of its CI jobs. `door` gives their address of the service, and the file of the authority that signed
+    its certificate.
+    """
 
     root: Path
     service: Installation
-    url: str
     token: str
-    ca_file: Path
+    door: Callable[[], tuple[str, Path]]
 
     def copy(self, example: Example) -> Path:
         """Copy the folder, with files to remove and a home whose client.toml names the service."""
@@ -75,10 +78,15 @@ class Runner:
     def start(self, example: Example, folder: Path, patience_s: int = 60) -> subprocess.Popen[str]:
         """Start the example in its copy, and give people that many seconds."""
         typed, told = example.line, {"PATIENCE": f"{patience_s}s", "PATIENCE_S": str(patience_s)}
-        if example is GITHUB:
-            typed, told = self._workflow(), {"RUNNER_TEMP": str(self.root), **_GITHUB, "GITHUB_RUN_ID": self.root.name}
-        elif example is GITLAB:
-            typed, told = "\n".join(gitlab_lines()), {**_GITLAB, "CI_JOB_ID": self.root.name, **self._variables()}
+        if example in {GITHUB, GITLAB}:
+            url, ca_file = self.door()
+            told = {"SSL_CERT_FILE": str(ca_file)}
+            if example is GITHUB:
+                typed = self._workflow(url)
+                told |= {"RUNNER_TEMP": str(self.root), **_GITHUB, "GITHUB_RUN_ID": self.root.name}
+            else:
+                typed = "\n".join(gitlab_lines())
+                told |= {**_GITLAB, "CI_JOB_ID": self.root.name, **self._variables(url)}
         return subprocess.Popen(
             ["bash", "-eo", "pipefail", "-c", re.sub(r"--timeout \d+m", f"--timeout {patience_s}s", typed)],
             cwd=folder,
@@ -89,9 +97,9 @@ class Runner:
             text=True,
         )
 
-    def _workflow(self) -> str:
+    def _workflow(self, url: str) -> str:
         """The steps of GitHub's job: each in a shell of its own, with the environment that the step names."""
-        known = {"secrets.SAYSO_TOKEN": self.token.strip(), "vars.SAYSO_URL": self.url}
+        known = {"secrets.SAYSO_TOKEN": self.token.strip(), "vars.SAYSO_URL": url}
         lines = []
         for step in github_steps():
             told = {name: known[value.strip("${ }")] for name, value in step.get("env", {}).items()}
@@ -99,12 +107,12 @@ class Runner:
             lines.append(shlex.join(words))
         return "\n".join(lines)
 
-    def _variables(self) -> dict[str, str]:
+    def _variables(self, url: str) -> dict[str, str]:
         """The variables of GitLab's job. A variable of the type File is the path of a file that everybody can read."""
         token = self.root / "token"
         token.write_text(self.token)
         token.chmod(0o666)
-        return {"SAYSO_TOKEN": str(token), "SAYSO_URL": self.url}
+        return {"SAYSO_TOKEN": str(token), "SAYSO_URL": url}
 
     def _environment(self) -> dict[str, str]:
         """The programs of this installation, with a `pip` that installs nothing, and a `date` for each test alone."""
@@ -114,8 +122,7 @@ class Runner:
             _program(tools / "pip", "exit 0")
             _program(tools / "date", f"echo {self.root.name}")  # The runs of one day share their answer.
         path = os.pathsep.join([str(tools), str(SAYSO.parent), os.environ["PATH"]])
-        home = str(self.root / "home")
-        return self.service.surroundings(PATH=path, HOME=home, SSL_CERT_FILE=str(self.ca_file))
+        return self.service.surroundings(PATH=path, HOME=str(self.root / "home"))
 
 
 #: What the runners set.

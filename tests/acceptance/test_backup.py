@@ -88,13 +88,18 @@ def test_what_waits_in_a_backup_of_now_goes_on(service: Installation) -> None:
     assert came["decided"]
 
 
-def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
-    """The call that ran since is pending in the backup; the next start ends it."""
+def run_since_a_backup(service: Installation) -> None:
+    """Make a backup with the pending call; then the call is approved and claimed, and the service stops."""
     done(service, "backup", str(service.root / "copy.db"))
     (call,) = service.call("pending")["calls"]
     service.call("decide", target=call["ref"], verb="approve")
     service.call("claim", ref=call["ref"], secret_hash=HASH)
     service.stop()
+
+
+def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
+    """The call that ran since is pending in the backup; the next start ends it."""
+    run_since_a_backup(service)
     told = done(service, "restore", str(service.root / "copy.db"))
     service.start()
 
@@ -105,11 +110,7 @@ def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
 
 def test_without_a_mark_nothing_of_a_backup_goes_on(service: Installation) -> None:
     """On another machine nobody can tell what ran since: the pending request, which ran there, doesn't run again."""
-    done(service, "backup", str(service.root / "copy.db"))
-    (call,) = service.call("pending")["calls"]
-    service.call("decide", target=call["ref"], verb="approve")
-    service.call("claim", ref=call["ref"], secret_hash=HASH)
-    service.stop()
+    run_since_a_backup(service)
     (service.root / "state.mark").unlink()
     told = done(service, "restore", str(service.root / "copy.db"))
     service.start()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import socketserver
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from tests.clients.answering import answer_with, read_request
+from tests.clients.answering import answer_with, read_request, serving
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -39,18 +39,15 @@ class _Talk(socketserver.StreamRequestHandler):
 @pytest.fixture
 def posing(tmp_path: Path) -> Iterator[Callable[[dict[str, Any]], Path]]:
     """Starts an impostor that hands out these arguments; its socket."""
-    server = Impostor(str(tmp_path / "s"), _Talk)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    with contextlib.ExitStack() as started:
 
-    def start(args: dict[str, Any]) -> Path:
-        server.args = args
-        thread.start()
-        return tmp_path / "s"
+        def start(args: dict[str, Any]) -> Path:
+            server = Impostor(str(tmp_path / "s"), _Talk)
+            server.args = args
+            started.enter_context(serving(server))
+            return tmp_path / "s"
 
-    yield start
-    server.shutdown()
-    thread.join()
-    server.server_close()
+        yield start
 
 
 @pytest.mark.parametrize("change", [{"argv": ["false"]}, {"cwd": "/"}], ids=["command", "folder"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socketserver
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from typer.testing import CliRunner, Result
 from bot.cli.main import app
 from sayso_client.errors import ClientError
 from sayso_client.terminal import clock_of
-from tests.clients.answering import answer_with, problem, read_request
+from tests.clients.answering import answer_with, problem, read_request, serving
 from tests.sentences import says
 
 #: Answers to an operation on a request, by its ref. A request without an answer here is pending.
@@ -66,12 +65,8 @@ def service(tmp_path: Path) -> Iterator[Answering]:
     """The socket."""
     server = Answering(str(tmp_path / "s"), _Talk)
     server.answers, server.heard = {}, []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield server
 
 
 @pytest.fixture

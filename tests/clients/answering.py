@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import threading
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
+    import socketserver
+    from collections.abc import Iterator
     from io import BufferedIOBase
     from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def serving(server: socketserver.BaseServer) -> Iterator[None]:
+    """Let a server answer in a thread of its own, and close it at the end."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
 
 _CALL = re.compile(r"/v1/calls/(?P<ref>[^/]+)(?:/(?P<op>\w+))?")
 

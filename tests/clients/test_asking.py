@@ -20,7 +20,7 @@ from sayso_client.asking import Asking
 from sayso_client.client import Client
 from sayso_client.command import Command
 from sayso_client.errors import ClientError
-from tests.clients.answering import answer_with, problem, read_request
+from tests.clients.answering import answer_with, problem, read_request, serving
 from tests.patience import PATIENCE_S
 from tests.sentences import says
 
@@ -75,12 +75,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
     """A service that listens."""
     server = Service(str(tmp_path / "s"), _Talk)
     server.requests = []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield server
 
 
 @pytest.fixture

@@ -59,7 +59,9 @@ class Maker:
         try:
             ref = (await self.call("ask", **fields))["call"]["ref"]
         except ClientError as denied:
-            ref = str(denied.ref)
+            if denied.ref is None:
+                raise
+            ref = denied.ref
         self.refs[name] = ref
         return self.refs[name]
 

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from hitl.proof import seals
 from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from simulators.telegram import TelegramServer
+from tests.sentences import says
 from tests.upgrades.make import SECRET
 from tests.upgrades.place import APPROVE, LANDED, Place, Timed
 
@@ -126,18 +128,25 @@ async def opened(landed: Path, after_s: float | None) -> AsyncIterator[Opened]:
 @contextlib.asynccontextmanager
 async def at_its_place(landed: Path) -> AsyncIterator[Path]:
     """The folder in which the old service lived, for one test at a time: its cards name the workspace in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        unpack(landed, Path(folder, "state"))
-        with contextlib.closing(sqlite3.connect(Path(folder, "state", "sayso.db"))) as database:
-            (workspace,) = database.execute("select distinct cwd from calls where cwd is not null").fetchone()
-    root = Path(workspace).parent
+    root = workspace_of(landed).parent
     with root.with_suffix(".lock").open("w") as lock:
         await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        shutil.rmtree(root, ignore_errors=True)  # A test that was killed leaves it.
         root.mkdir(mode=0o700)
         try:
             yield root
         finally:
             shutil.rmtree(root, ignore_errors=True)
+
+
+@cache
+def workspace_of(landed: Path) -> Path:
+    """The workspace that the cards of an old database name: one for all its calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(landed, Path(folder, "state"))
+        with contextlib.closing(sqlite3.connect(Path(folder, "state", "sayso.db"))) as database:
+            ((workspace,),) = database.execute("select distinct cwd from calls where cwd is not null")
+    return Path(workspace)
 
 
 def unpack(landed: Path, state: Path) -> None:
@@ -286,9 +295,10 @@ async def test_prompts_are_answered_soon(landed: Path) -> None:
 
 
 def question(old: Opened, name: str) -> Any:
-    """The message that asks for a reason: a question of its own, or the rejected card itself."""
+    """The message that asks for a reason: a question of its own, or a card that says that the request was rejected."""
     shown = [one for one in old.place.team.messages.values() if one.author_bot and old.short(name) in one.text]
-    return next((one for one in reversed(shown) if one.force_reply), shown[-1])
+    asking = [one for one in shown if one.force_reply] or [one for one in shown if says(one.text, "by.rejected")]
+    return asking[-1]
 
 
 async def test_what_waited_is_handled_and_posted_once_soon(landed: Path) -> None:

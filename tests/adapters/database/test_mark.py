@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -14,6 +15,7 @@ from adapters.database.mark import Mark
 from hitl.call import Entry, Event
 from hitl.ports import Change, adding
 from hitl.proof.keyring import Keyring
+from tests.acceptance.installation import until
 
 if TYPE_CHECKING:
     from adapters.database.sqlite.store import SqliteStore
@@ -57,18 +59,27 @@ def test_a_mark_of_other_keys_is_none_of_ours(tmp_path: Path) -> None:
     assert None is Mark(tmp_path / "mark", KEYS).read()
 
 
+async def written(store: SqliteStore, path: Path, wanted: tuple[int, str]) -> None:
+    """Wait until the mark that a start writes is on the disk."""
+    mark = Mark(path, store.keys)
+    await asyncio.to_thread(until, lambda: path.exists() and mark.read() == wanted, "the mark of this start")
+
+
 async def test_it_moves_on_when_something_may_run(opened: Opened, tmp_path: Path) -> None:
-    """At the latest at the end. The first start writes one too: it says that nothing was allowed to run yet."""
+    """At the latest at the end; what lets nothing run doesn't move it. Each start writes it, also before any run."""
+    path = tmp_path / "mark"
     async with opened() as store:
-        assert await store.keep_mark(tmp_path / "mark")
+        assert await store.keep_mark(path)
+        await written(store, path, (0, ""))
+        await store.commit(adding(line(Event.HELD)))
     async with opened() as store:
-        assert (0, "") == Mark(tmp_path / "mark", store.keys).read()
-        assert (tmp_path / "mark").exists()
-        assert await store.keep_mark(tmp_path / "mark")
+        assert (0, "") == Mark(path, store.keys).read()
+        assert await store.keep_mark(path)
+        await written(store, path, (1, (await store.history(""))[-1].hash))
         await store.commit(adding(line(Event.APPROVED)))
     async with opened() as store:
-        assert (1, (await store.history(""))[-1].hash) == Mark(tmp_path / "mark", store.keys).read()
-        assert await store.keep_mark(tmp_path / "mark")
+        assert (2, (await store.history(""))[-1].hash) == Mark(path, store.keys).read()
+        assert await store.keep_mark(path)
 
 
 async def test_a_copy_from_before_is_older_than_its_mark(opened: Opened, state: Path, tmp_path: Path) -> None:

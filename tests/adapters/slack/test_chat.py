@@ -1,4 +1,4 @@
-"""What the chat asks Slack for, and what it keeps to itself."""
+"""The chat asks Slack only for what it needs, and keeps no data about what it doesn't show."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_the_owner_of_a_token_is_somebody(
 def test_only_an_agents_token_that_works_makes_its_owner_somebody(
     checked: Callable[..., dict[str, Check]], tmp_path: Path, migrated: Path, made: tuple[str, str, str, int | None]
 ) -> None:
-    """A token of another scope or owner doesn't, and neither does one that was revoked."""
+    """With a token of another scope, of another owner or that was revoked, nobody can be this requester."""
     shutil.copy(migrated, tmp_path / "state" / "sayso.db")
     token(tmp_path / "state", *made)
 

@@ -153,6 +153,7 @@ async def _carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> No
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A new certificate."""
     if not shutil.which("openssl"):
+        # Only tests over TLS need a certificate; the same rules are tested over the socket.
         pytest.skip("openssl makes the certificate")
     folder = tmp_path_factory.mktemp("tls")
     made = Certificate(folder / "cert.pem", folder / "key.pem")

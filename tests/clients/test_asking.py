@@ -122,6 +122,7 @@ def test_a_command_keeps_its_status_if_the_service_is_gone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The command has run, so `ask` exits as the command did, and says that the service doesn't know it."""
+    # Otherwise `ask` would try for half a minute to reach the service again. How long it tries isn't the subject here.
     monkeypatch.setattr("sayso_client.asking._RECONNECT_S", 0.0)
     service.answers = [{"call": CALL}, leased(tmp_path, ["touch", "ran"]), BREAKS]
     outcome = tmp_path / "outcome.json"

@@ -10,8 +10,8 @@ AGENTS := .agents
 SLACK_SERVER := .venv-slack-server
 FRAMEWORKS := .venv-frameworks
 ARGS ?=
-# Half of what tests do is wait for processes and deadlines, so one more than there are processors keeps those busy.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# More than half of what tests do is wait for processes and deadlines, so so many workers keep the processors busy.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) + 1)')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
@@ -116,7 +116,7 @@ matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARG
 seeded: $(STAMP) ## put small faults into copies of the code, see which test catches each: a long run (ARGS="--near")
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
-long: $(STAMP) ## the slow tests: `sayso-ask` over HTTPS, a thousand cards in a group, the installed program's deploy
+long: $(STAMP) ## the slow tests: whole pages of the docs, deaths at each step, back-ups, old databases, and more
 	@$(BIN)/pytest -m long -n $(WORKERS) --dist worksteal $(ARGS)
 
 fuzz: $(STAMP) ## the long random runs

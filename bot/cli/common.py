@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
@@ -48,8 +48,12 @@ Target = Annotated[
     str,
     typer.Argument(metavar="REF", help="The request's ref, or its six characters.", autocompletion=_refs),
 ]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
+Since = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="From then on: yesterday, 2026-01-31, 90m, 24h, 7d.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+#: Names of days, by how long ago they began.
+_DAYS = {"today": timedelta(), "yesterday": timedelta(days=1)}
 #: The sign of each state of a check, which is also its colour.
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
@@ -57,11 +61,13 @@ _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
     """Return the time that an option gives; exit 2 if its text isn't a time.
 
-    It may be an ISO 8601 time (UTC by default), or a span before now (`90m`, `7d`). With `ahead`, a span means a time
-    after now.
+    It may be an ISO 8601 time (UTC by default), `today` or `yesterday` (their beginning in UTC, as all times are
+    printed), or a span before now (`90m`, `7d`). With `ahead`, a span means a time after now.
     """
     if text is None:
         return None
+    if text in _DAYS and not ahead:
+        return datetime.combine(datetime.now(UTC).date() - _DAYS[text], time(), UTC)
     try:
         try:
             at = datetime.fromisoformat(text)
@@ -69,7 +75,8 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
             return datetime.now(UTC) + (span(text) if ahead else -span(text))
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
+        day = "" if ahead else "yesterday, "
+        fail(f"{option} {text!r} is no time: write {day}2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
 
 
 def print_checks(checks: Iterable[Check]) -> None:

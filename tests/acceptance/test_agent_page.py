@@ -5,10 +5,14 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import pytest
+
 from hitl.cards.wording import say
 from tests.acceptance.installation import until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator, simulating
+
+pytestmark = pytest.mark.long
 
 PAGE = Page("agent.md")
 TRIAL = "1. Without an account"

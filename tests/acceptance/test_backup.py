@@ -12,6 +12,8 @@ import pytest
 from hitl.gate import secret_hash
 from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.long
+
 HASH = secret_hash("mine")
 
 

@@ -16,6 +16,8 @@ from tests.acceptance.installation import ALONE, ME, Installation, until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.long
+
 #: Made up, in the formats of those who issue them; each is planted where such a secret would be.
 ARGUMENT = "ghp_7Qz2mXk9Lw4ZtRv8NcYb3Ud6Fg1Hj5Ps0EoI"
 PASSWORD = "corrupt-horse-battery-stapler"

@@ -14,6 +14,8 @@ from sayso_client.hooks.installing import MARK, module
 from tests.acceptance.installation import SAYSO, Installation
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.long
+
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 
 

@@ -25,6 +25,8 @@ from tests.acceptance.examples import (
 from tests.acceptance.installation import ALONE, Installation
 from tests.acceptance.making import Maker
 
+pytestmark = pytest.mark.long
+
 __all__ = ["running", "tls"]
 REASON = "not on a Friday"
 

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from simulators.telegram import TelegramServer
 from tests.acceptance.installation import ME, Installation, until
 from tests.patience import PATIENCE_S
 from tests.upgrades.place import APPROVE, Place
+
+pytestmark = pytest.mark.long
 
 WAITS = 50
 

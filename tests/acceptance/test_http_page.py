@@ -11,6 +11,8 @@ import pytest
 from tests.acceptance.page import Page, following, newcomer
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.long
+
 PAGE = Page("http.md")
 SECTIONS = ("2. Make a token for the agent", "3. Ask", "4. Decide", "5. Run it, once")
 PORT = "8080"

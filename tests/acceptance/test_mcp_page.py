@@ -17,6 +17,8 @@ from bot.settings import load
 from tests.acceptance.installation import until
 from tests.acceptance.page import Page, following, newcomer
 
+pytestmark = pytest.mark.long
+
 PAGE = Page("mcp.md")
 TRIAL, MOVE, BY_HAND = "Try it without a real server", "Move a client's servers", "Add a server by hand"
 

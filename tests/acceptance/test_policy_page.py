@@ -16,6 +16,8 @@ from bot.settings import load
 from tests.acceptance.installation import ALONE, SAYSO, until
 from tests.upgrades.place import Timed
 
+pytestmark = pytest.mark.long
+
 PAGE = (Path(__file__).parents[2] / "docs/how-to/policy.md").read_text()
 #: The page without its part about the record, and that part.
 BEGINNING, _, RECORD = PAGE.partition("## 7. ")

@@ -82,6 +82,8 @@ def test_the_newest_lines_come_first(worked: Installation) -> None:
         (("--text", TOKEN), []),
         (("--since", "2h", "--until", "1h"), []),
         (("--since", "2000-01-01", "--event", "rejected"), ["rejected"]),
+        (("--since", "yesterday", "--event", "rejected"), ["rejected"]),
+        (("--until", "yesterday"), []),
     ],
     ids=lambda value: " ".join(value) or "nothing",
 )

@@ -12,6 +12,8 @@ import pytest
 from tests.acceptance.installation import ALONE, until
 from tests.upgrades.place import Timed
 
+pytestmark = pytest.mark.long
+
 #: Stands in the arguments, and in the output.
 CANARY = "the-launch-code"
 SETTINGS = ALONE + '\n[retention]\narguments = "30d"\ncalls = "365d"\n'

@@ -24,6 +24,8 @@ from tests.acceptance.installation import SAYSO, until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator
 
+pytestmark = pytest.mark.long
+
 PAGE = Page("slack.md")
 TRIAL = "Without an account"
 ROOT = Path(__file__).parents[2]

@@ -14,6 +14,8 @@ from hitl.outcomes import Refusal
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator
 
+pytestmark = pytest.mark.long
+
 PAGE = Page("telegram.md")
 TRIAL = "1. Without an account"
 

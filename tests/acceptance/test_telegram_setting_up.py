@@ -14,6 +14,8 @@ from adapters.telegram.handlers import ALLOWED_UPDATES
 from simulators.telegram import Bot, TelegramServer
 from tests.acceptance.installation import ALONE, Installation
 
+pytestmark = pytest.mark.long
+
 SECRET = "a-secret_of-ours"
 HOOK = 'receive = "webhook"\nwebhook_url = "http://127.0.0.1:9"\nwebhook_secret_file = "secret"\n'
 

@@ -14,6 +14,8 @@ from tests.sentences import says
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def running(install: Callable[..., Installation]) -> Installation:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.long
+
 #: Seconds that each approver has. The one who presses nothing makes the test last that long.
 WAIT_S = "10"
 PRESSES = {"ann": "approved", "bob": "rejected"}

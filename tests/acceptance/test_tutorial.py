@@ -17,10 +17,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.installation import until
 from tests.acceptance.page import Page, exporting, newcomer
 from tests.acceptance.simulator import Simulator, simulating
 from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.long
 
 PAGE = Page("tutorial.md", folder="docs")
 _FILE = re.compile(r"[Ss]ave this as `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.hitl.world import Store
 
 #: How long the service waits for the platform here, and how long a platform that hangs lets it wait.
-TIMEOUT_S, HANG_S = 1.0, 1.6
+TIMEOUT_S, HANG_S = 2.0, 2.6
 #: How much time goes by on the service's clock in each look at whether it has anything left to do.
 HURRY_S = 0.1
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from simulators.telegram import Chat, Message, User
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.long
+
 LABEL = say("button.approve")
 OVER = "That is all of it."
 #: Where the tool is done and its result isn't stored: nobody runs it again, and the model hears that it isn't known.

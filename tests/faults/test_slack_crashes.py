@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from simulators.slack import Message
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.long
+
 RUN = "run echo ran >> out.txt"
 LABEL = say("button.approve")
 SETTINGS = """

@@ -174,7 +174,7 @@ class RoomLife(Life):
     async def _filed(self) -> None:
         """Until the file below the card, which follows by itself, stands there, or its reader was told that it doesn't.
 
-        The service waits a second for Slack here, and a file takes three requests, which a busy machine can't answer in it.
+        The service waits a second for Slack here, and a busy machine may take longer for one of the three requests.
         """
         world = self._room.server.world
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from simulators.telegram import Bot, Chat, Message, User
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.long
+
 RUN = "run echo ran >> out.txt"
 LABEL = say("button.approve")
 #: What becomes of the call where the process dies once it has the one permission to run it: nobody tries again.

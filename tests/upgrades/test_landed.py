@@ -39,6 +39,8 @@ from tests.sentences import says
 from tests.upgrades.make import SECRET
 from tests.upgrades.place import APPROVE, LANDED, Place, Timed
 
+pytestmark = pytest.mark.long
+
 FOLDERS = sorted(folder for folder in LANDED.iterdir() if folder.is_dir())
 SOON_S, LATE_S = 15, 600
 HANDLED = "select 1 where not exists (select 1 from inbox where handled_at is null and aside_at is null)"

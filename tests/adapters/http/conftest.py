@@ -23,6 +23,7 @@ from hitl.limits import Limits
 from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from sayso_client.wire import SOCKET_NAME
+from tests import api_clients
 from tests.hitl.world import GROUP, NOON, WRITE, Rules
 
 #: The user of this machine who runs the tests: they ask and operate. Ann and the chief approve by tokens.
@@ -48,16 +49,13 @@ class Api:
 
     def local(self) -> httpx.AsyncClient:
         """A client on the Unix socket: this user."""
-        client = httpx.AsyncClient(
-            transport=httpx.AsyncHTTPTransport(uds=str(self.socket)), base_url="http://sayso", timeout=60
-        )
-        self._parts.push_async_callback(client.aclose)
-        return client
+        return self._kept(api_clients.local(self.socket, timeout=60))
 
     def remote(self, token: str | None = None, **headers: str) -> httpx.AsyncClient:
         """A client over TCP, with a token if one is given."""
-        authorization = {"Authorization": f"Bearer {token}"} if token else {}
-        client = httpx.AsyncClient(base_url=self.url, headers={**authorization, **headers}, timeout=60, trust_env=False)
+        return self._kept(api_clients.remote(self.url, token, headers=headers, timeout=60))
+
+    def _kept(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
         self._parts.push_async_callback(client.aclose)
         return client
 

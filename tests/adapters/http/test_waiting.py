@@ -17,6 +17,7 @@ from websockets.asyncio.client import unix_connect
 from bot.api import serve_api
 from hitl.limits import Limits
 from hitl.testing import SetClock
+from tests import api_clients
 from tests.adapters.http.conftest import CALL, asked
 from tests.patience import PATIENCE_S
 
@@ -130,10 +131,7 @@ async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_re
         async with contextlib.AsyncExitStack() as parts:
             folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="again-"))) / "run"
             await serve_api(api.service, folder, parts)
-            local = httpx.AsyncClient(
-                transport=httpx.AsyncHTTPTransport(uds=str(folder / "sayso.sock")), base_url="http://sayso"
-            )
-            await parts.enter_async_context(local)
+            local = await parts.enter_async_context(api_clients.local(folder / "sayso.sock"))
             later = await parts.enter_async_context(stream(local, seen["id"]))
             by_stream = [await anext(later) for _ in missed]
         uri = f"{api.url.replace('http', 'ws')}/v1/events?cursor={seen['id']}"

@@ -28,6 +28,7 @@ from hitl.call import Lease, Risk, Status, Verb
 from hitl.cards.wording import say
 from hitl.records import replace
 from sayso_client.wire import SOCKET_NAME
+from tests.api_clients import local, remote
 from tests.patience import PATIENCE_S
 from tests.scenarios.harness import PEOPLE, Stage, saying
 
@@ -346,15 +347,9 @@ class HttpStage(Stage):
 
     async def _client(self, name: str, more: Mapping[str, Any]) -> httpx.AsyncClient:
         """A client with a token of that name, which the operator makes on the Unix socket; by default an approver's."""
-        transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
-        async with httpx.AsyncClient(transport=transport, base_url="http://sayso") as local:
-            made = await local.post("/v1/tokens", json={"name": name, "scope": "approver", **more})
-        client = httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{self._port}",
-            headers={"Authorization": f"Bearer {made.json()['token']}"},
-            timeout=PATIENCE_S,
-            trust_env=False,
-        )
+        async with local(self._socket) as owner:
+            made = await owner.post("/v1/tokens", json={"name": name, "scope": "approver", **more})
+        client = remote(f"http://127.0.0.1:{self._port}", made.json()["token"], timeout=PATIENCE_S)
         self._whole.push_async_callback(client.aclose)
         return client
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from tests.scenarios.http.surface import HttpStage
 
+pytestmark = pytest.mark.long
+
 #: What the record gets for a request that does nothing: the attempt itself.
 ATTEMPTS = {"refused", "late", "held", "viewed"}
 

@@ -20,6 +20,7 @@ from bot.settings import HttpSettings
 from hitl.call import Decision, Risk, Runs
 from hitl.records import replace
 from sayso_client.wire import SOCKET_NAME
+from tests.api_clients import local, remote
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Scripted, final, text
 
@@ -42,9 +43,7 @@ class Served:
 
     async def http(self, who: str) -> httpx.AsyncClient:
         """A plain HTTP client."""
-        headers = {"Authorization": f"Bearer {self.tokens[who]}"}
-        client = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE_S, trust_env=False)
-        return await self._parts.enter_async_context(client)
+        return await self._parts.enter_async_context(remote(self.url, self.tokens[who], timeout=PATIENCE_S))
 
     @contextlib.asynccontextmanager
     async def mcp(self, mode: str) -> AsyncIterator[Client]:
@@ -69,11 +68,10 @@ async def served(behind: Behind) -> AsyncIterator[Served]:
         await mount.start()
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="api-"))) / "run"
         server = await serve_api(behind.service, folder, parts, http=HttpSettings(port=0), gateway=mount)
-        transport = httpx.AsyncHTTPTransport(uds=str(folder / SOCKET_NAME))
         made = {}
-        async with httpx.AsyncClient(transport=transport, base_url="http://sayso") as local:
+        async with local(folder / SOCKET_NAME) as owner:
             for name, scope in {"ci": {"scope": "agent", "owner": "uma"}, "boss": {"scope": "approver"}}.items():
-                made[name] = (await local.post("/v1/tokens", json={"name": name, **scope})).json()["token"]
+                made[name] = (await owner.post("/v1/tokens", json={"name": name, **scope})).json()["token"]
         yield Served(behind, f"http://127.0.0.1:{server.port}", made, parts)
 
 

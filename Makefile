@@ -117,7 +117,7 @@ seeded: $(STAMP) ## put small faults into copies of the code, see which test cat
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
 long: $(STAMP) ## the slow tests: whole pages of the docs, deaths at each step, back-ups, old databases, and more
-	@$(BIN)/pytest -m long -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(BIN)/pytest -m "long and not fuzz" -n $(WORKERS) --dist worksteal $(ARGS)
 
 fuzz: $(STAMP) ## the long random runs
 	@$(BIN)/pytest -m fuzz $(ARGS)

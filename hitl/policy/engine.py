@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from hitl import call as records
 from hitl.policy import globs, risk, text, values
@@ -307,12 +307,11 @@ class _Plan:
     quiet: bool
 
 
-#: The third part of a key of `_plans` for a tool that disputes its kind. For other tools this part is `is_command`.
-_DISPUTED: Final = 2
-
-
-def _disputes(call: PolicyCall) -> int:
-    return _DISPUTED if (call.foreign or call.annotations is not None) and disputed(call) else 0
+def _plan_key(call: PolicyCall) -> tuple[object, ...]:
+    """Return the key of a call's plan: all that a plan reads of a call."""
+    if not call.foreign and call.annotations is None:
+        return call.tools, call.tool, call.is_command
+    return call.tools, call.tool, call.is_command, disputed(call)
 
 
 _SHELL_TOOLS = re.compile(
@@ -371,7 +370,7 @@ class Policy:
     def judge(self, call: PolicyCall) -> Verdict:
         """Return the verdict on a call. If odd arguments cause an error, the call is denied as ``policy_error``."""
         try:
-            plan = self._plans.get((call.tools, call.tool, call.is_command or _disputes(call)))
+            plan = self._plans.get(_plan_key(call))
             if plan is None:
                 plan = self._plan(call)
             args, assessed = call.args, risk.assess(call, plan.named)
@@ -415,7 +414,7 @@ class Policy:
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
         shell = _shell_key(call)
-        plan = self._plans[call.tools, call.tool, call.is_command or _disputes(call)] = _Plan(
+        plan = self._plans[_plan_key(call)] = _Plan(
             risk.assess_tool(call),
             self._forbid.of(call),
             self._rules.of(call),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.long
 
 #: Seconds that each approver has. The one who presses nothing makes the test last that long.
-WAIT_S = "10"
+WAIT_S = "20"
 PRESSES = {"ann": "approved", "bob": "rejected"}
 LABELS = {"approved": say("button.approve"), "rejected": say("button.reject")}
 PEOPLE = (*PRESSES, "cyd")

@@ -1,4 +1,7 @@
-"""`sayso reload` and SIGHUP: apply the people, routes and policy of the current settings, all of them or none."""
+"""`sayso reload` and SIGHUP: apply the people, routes and policy of the current settings, all of them or none.
+
+A reload also tries again the conversations that refused a card.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +84,7 @@ class Reloading:
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
             self._gate.people = replace(people, owners=self._gate.people.owners)
+            self._gate.reach.forget()
             await self._policies.take(prepared)
             return {"policy": prepared.name, "digest": prepared.digest, "restart": restart}
 

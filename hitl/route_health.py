@@ -1,6 +1,6 @@
 """The conversations that could not be reached recently, with the platform's error message for each.
 
-This is kept in memory. After a restart every conversation counts as reachable until a message to it fails.
+This is kept in memory. After a restart or a reload every conversation counts as reachable until a message to it fails.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Reach:
         """Record that a message arrived on this route, so that it is neither lost nor refused any more."""
         self._lost.pop(route, None)
         self._refused.pop(route, None)
+
+    def forget(self) -> None:
+        """Let every conversation count as reachable again, because the operator may have mended some of them."""
+        self._lost.clear()
+        self._refused.clear()
 
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
         """Record that a route refused a card for good, with the reason and the key of the remedy.

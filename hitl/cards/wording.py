@@ -668,7 +668,7 @@ ENGLISH: Mapping[str, str] = {
     "path.folder": "{path} is a folder.",
     "path.barred": "{path} may not be opened by this service.",
     "path.irregular": "{path} is not a regular file.",
-    "trouble.route": "{route}: cards can't go out: {why}. {remedy}",
+    "trouble.route": "{route}: cards can't go out: {why}. {remedy}. Once it is mended, run: sayso reload",
     "remedy.unknown": "Run sayso doctor, and take the place out of routes if cards needn't go there",
     "remedy.telegram.member": "Add the bot to that chat again",
     "remedy.telegram.chat": "Compare the number with what /whoami says in that chat, or take the place out of routes",

@@ -12,7 +12,8 @@ import pytest
 
 from hitl.cards.wording import say
 from simulators.telegram import TelegramServer
-from tests.acceptance.installation import ALONE, until
+from tests.acceptance.installation import ALONE, ME, until
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,26 @@ async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., 
 
     (line,) = [line for line in told.stdout.splitlines() if "not_shown" in line]
     assert line.endswith(say("show.not_shown", route="telegram:7", why="Chat not found"))
+
+
+async def test_a_mended_route_is_no_trouble_after_a_reload(install: Callable[..., Installation]) -> None:
+    """The refusal makes the service unready; the operator who mends it needn't restart the service."""
+    async with TelegramServer() as server:
+        bot = await server.bot()
+        people = f'approvers = ["telegram:9"]\nroutes = ["telegram:7"]\nrequesters = ["{ME}"]\noperators = ["{ME}"]\n'
+        settings = people + SETTINGS.format(api=server.root_url)
+        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
+        await asyncio.to_thread(service.start)
+        await server.wait_polling(timeout=20)
+        service.call("ask", tool="deploy", args={"argv": ["true"]})
+        (trouble,) = await asyncio.to_thread(until, lambda: service.call("ping")["troubles"], "the refused card")
+        service.config.write_text(service.config.read_text().replace("telegram:7", "telegram:9"))
+        await asyncio.to_thread(service.run, "reload")
+        mended = service.call("ping")["troubles"]
+        await asyncio.to_thread(service.stop)
+
+    assert says(trouble, "trouble.route", route="telegram:7", why="Chat not found")
+    assert [] == mended
 
 
 PROBED = (

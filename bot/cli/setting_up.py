@@ -18,7 +18,7 @@ from hitl.cards.wording import say
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
 state = {state}
-workspace = {workspace}
+{runtime}workspace = {workspace}
 
 # Who may start calls, who may approve them, who runs the service. Empty lists mean nobody.
 requesters = [{requesters}]
@@ -99,6 +99,10 @@ def init(
         list[str] | None, typer.Option("--approver", metavar="PRINCIPAL", help="Who may approve; default: you.")
     ] = None,
     state: Annotated[str, typer.Option("--state", help="The state folder.")] = "~/.local/state/sayso",
+    runtime: Annotated[
+        str | None,
+        typer.Option("--runtime", help="The socket's folder, which approvers on this machine must be able to enter."),
+    ] = None,
     workspace: Annotated[str, typer.Option("--workspace", help="The folder that tools work in.")] = "~/sayso-workspace",
     self_approval: Annotated[
         Limit, typer.Option("--self-approval", help="Up to which risk a requester's own yes counts over the socket.")
@@ -141,7 +145,7 @@ def init(
     At a terminal it asks whether you are the only approver. If you are, your own yes counts up to high risk, here and
     on your phone; critical requests still need a second person.
 
-    Example: sayso init --approver local:1001
+    Example: sayso init --approver local:1001 --runtime /tmp/sayso
 
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
 
@@ -168,7 +172,7 @@ def init(
             _add_telegram(file, token_file, way, webhook_url)
         return
     people = _People(requester, approver, self_approval, alone)
-    _first(file, people, state, workspace)
+    _first(file, people, state, runtime, workspace)
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -198,7 +202,7 @@ class _People(NamedTuple):
     alone: bool | None
 
 
-def _first(file: Path, people: _People, state: str, workspace: str) -> None:
+def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str) -> None:
     """Write a first configuration. Exit 2 if that fails or if the options contradict each other."""
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
@@ -214,6 +218,7 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
         self_approval = Limit.HIGH
     text = _TEMPLATE.format(
         state=_toml(state),
+        runtime=f"runtime = {_toml(runtime)}\n" if runtime else "",
         workspace=_toml(workspace),
         requesters=_quoted(requesters),
         approvers=_quoted(approvers),

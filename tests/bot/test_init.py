@@ -50,6 +50,15 @@ def test_a_single_developers_own_yes_counts_on_the_phone(tmp_path: Path) -> None
     assert ("telegram:7",) == replace(people, principals={ME: ("telegram:7",)}).routes_for("local", (ME,))
 
 
+def test_the_folder_of_the_socket_can_be_named(tmp_path: Path) -> None:
+    """Another user of this machine, who is to approve, can't enter the one of a login session."""
+    file = tmp_path / "new.toml"
+    done = CliRunner().invoke(app, ["init", "--runtime", str(tmp_path / "run"), "--file", str(file)])
+
+    assert 0 == done.exit_code
+    assert tmp_path / "run" == load(file).runtime
+
+
 @pytest.mark.parametrize("words", [["--approver", "local:4321"], ["--requester", "local:4321"]])
 def test_with_others_nobody_is_alone(tmp_path: Path, words: list[str]) -> None:
     """Their lists would let the requester's own yes count beside them."""

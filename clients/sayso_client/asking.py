@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     #: A call as the service shows it to its requester.
     Call = dict[str, Any]
 
-_POLL_S = 30
+#: Seconds of the first wait, after which the record may say that a card couldn't be shown, and of each later one.
+_FIRST_POLL_S, _POLL_S = 5, 30
 _RECONNECT_S = 30
 #: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
 #: many seconds counts as the same stop.
@@ -70,10 +71,13 @@ class Asking:
         self.call = self._send("ask", **self._request)["call"]
         return self.call
 
-    def wait(self) -> Call:
-        """Return the call when people have decided. A signal withdraws the call, unless they decided first."""
+    def wait(self, watch: Callable[[Call], None] | None = None) -> Call:
+        """Return the call when people have decided. A signal withdraws the call, unless they decided first.
+
+        `watch` gets the pending call with its record, after some seconds and then twice a minute.
+        """
         with contextlib.suppress(KeyboardInterrupt):
-            self._wait_while("decided", lambda: self.call["status"] == "pending" and not self.interrupted)
+            self._wait_while("decided", lambda: self.call["status"] == "pending" and not self.interrupted, watch)
         if self.interrupted and self.call["status"] == "pending":
             self._withdraw()
         return self.call
@@ -142,11 +146,17 @@ class Asking:
         self.call = answer["call"]
         return answer
 
-    def _wait_while(self, until: str, goes_on: Callable[[], bool]) -> None:
+    def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:
+        limit_s = _FIRST_POLL_S if watch else _POLL_S
         try:
             self._waiting = True
             while goes_on():
-                self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=_POLL_S)["call"]
+                self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=limit_s)["call"]
+                limit_s = _POLL_S
+                if watch and goes_on():
+                    # What goes wrong with the record ends no wait: the answer of people comes another way.
+                    with contextlib.suppress(ClientError), self._connect() as client:
+                        watch(client.call("show", target=self.call["ref"])["call"])
         finally:
             self._waiting = False
 

@@ -84,6 +84,8 @@ class Command:
         self._asking = asking
         self._quiet = quiet
         self._at_once = at_once
+        #: What was printed of the cards that couldn't be shown.
+        self._unseen: set[str] = set()
 
     def ask(
         self, command: Sequence[str], *, no_wait: bool = False, json: bool = False, outcome: str | None = None
@@ -143,7 +145,7 @@ class Command:
             approvers, until = _named(call["approvers"]), clock_of(call["expires_at"])
             waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
-        call = self._asking.wait()
+        call = self._asking.wait(None if self._quiet else self._watch_cards)
         if not self._quiet and call["status"] in _GRANTED:
             tell(say("command.decided", short=call["short"], outcome=visible(call["outcome"])), "green")
         if not call.get("reason_until") or self._at_once or self._asking.interrupted:
@@ -152,6 +154,14 @@ class Command:
             tell(call["message"])
         self._asking.hear_why()
         return "" if self._quiet else str(call["message"])
+
+    def _watch_cards(self, call: Call) -> None:
+        """Print, once for each place, that the card couldn't be shown there. Elsewhere people can still answer."""
+        for row in call.get("record", ()):
+            if row["event"] == "not_shown" and row["data"] not in self._unseen:
+                self._unseen.add(row["data"])
+                told = {name: visible(text) for name, text in jsonlib.loads(row["data"]).items()}
+                tell(say("command.unseen", short=call["short"], route=told["route"], why=told["why"]), "yellow")
 
     def _take(self, command: Sequence[str]) -> int | None:
         """Run the command. Without a command, take over the approved call, so that the caller can run it.

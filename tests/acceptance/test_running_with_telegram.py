@@ -92,6 +92,26 @@ async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., 
     assert line.endswith(say("show.not_shown", route="telegram:7", why="Chat not found"))
 
 
+async def test_whoever_waits_hears_that_a_card_could_not_be_shown(install: Callable[..., Installation]) -> None:
+    """Once, with the platform's own words; an approver at a terminal can still answer."""
+    async with TelegramServer() as server:
+        bot = await server.bot()
+        settings = f'routes = ["telegram:7"]\n{ALONE}' + SETTINGS.format(api=server.root_url)
+        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
+        await asyncio.to_thread(service.start)
+        await server.wait_polling(timeout=20)
+        waiting = service.begin("ask", "deploy", "--", "true")
+        assert waiting.stderr is not None
+        lines = [await asyncio.to_thread(waiting.stderr.readline) for _ in range(2)]
+        service.call("decide", target=service.call("pending")["calls"][0]["ref"], verb="approve")
+        _, rest = await asyncio.to_thread(waiting.communicate)
+        await asyncio.to_thread(service.stop)
+
+    assert says(lines[1], "command.unseen", route="telegram:7", why="Chat not found")
+    assert 0 == waiting.returncode
+    assert not says(rest, "command.unseen")
+
+
 async def test_a_mended_route_is_no_trouble_after_a_reload(install: Callable[..., Installation]) -> None:
     """The refusal makes the service unready; the operator who mends it needn't restart the service."""
     async with TelegramServer() as server:

@@ -154,7 +154,7 @@ class Asking:
                 self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=limit_s)["call"]
                 limit_s = _POLL_S
                 if watch and goes_on():
-                    # What goes wrong with the record ends no wait: the answer of people comes another way.
+                    # An error here ends no wait, because the answer of people comes another way.
                     with contextlib.suppress(ClientError), self._connect() as client:
                         watch(client.call("show", target=self.call["ref"])["call"])
         finally:

@@ -84,7 +84,7 @@ class Command:
         self._asking = asking
         self._quiet = quiet
         self._at_once = at_once
-        #: What was printed of the cards that couldn't be shown.
+        #: The lines of the record about unseen cards that were printed.
         self._unseen: set[str] = set()
 
     def ask(

@@ -43,11 +43,15 @@ Row = Mapping[str, Any]
 
 @dataclass
 class Evidence:
-    """All that is looked at."""
+    """All that is looked at.
+
+    `shown` holds the messages that are recorded as cards, as the platform numbers them.
+    """
 
     calls: list[Row]
     votes: list[Row]
     inbox: list[Row]
+    shown: frozenset[str]
     runs: list[tuple[str, str, str]]
     asks: list[Row]
     acts: list[Row]
@@ -73,6 +77,10 @@ def gather(folder: Path) -> Evidence:
         calls=database.execute("select * from calls").fetchall(),
         votes=database.execute("select * from votes").fetchall(),
         inbox=database.execute("select * from inbox").fetchall(),
+        shown=frozenset(
+            str(json.loads(line["data"])["message"])
+            for line in database.execute("select data from audit where event = 'shown'")
+        ),
         runs=[_run(line) for line in lines],
         asks=history["asks"],
         acts=history["acts"],
@@ -141,12 +149,26 @@ def _lost_act(evidence: Evidence, act: Row) -> Iterator[str]:
             yield f"{what} was acknowledged, and isn't in the inbox"
         elif any(event["handled_at"] is None for event in events):
             yield f"{what} was acknowledged, and is unhandled in the end"
+        elif all(_asked_back(evidence, event) for event in events):
+            return
     for call in evidence.by_mark[act["mark"]]:
         in_time = act["at"] + RESTART_S < call["deadline"] / MICROSECONDS
         if act["decided"] and (call["decision"], call["decided_by"]) != (DECISIONS[act["verb"]], act["by"]):
             yield f"{what} was reported as the decision, but it is {call['decision']} by {call['decided_by']}"
         elif call["decision"] is None or (in_time and call["decision"] not in DECISIONS.values()):
             yield f"{what} was acknowledged, but the decision is {call['decision']}"
+
+
+def _asked_back(evidence: Evidence, event: Row) -> bool:
+    """Whether an event is a reply to a message that the service sent but died before it could record it as a card.
+
+    Such a reply names no call that the service can trust, so the person is asked back; the card is posted again.
+    """
+    try:
+        answered = json.loads(event["body"])["message"]["reply_to_message"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return f"{answered['chat']['id']}:{answered['message_id']}" not in evidence.shown
 
 
 def late(evidence: Evidence) -> Iterator[str]:
@@ -167,8 +189,15 @@ def dead(evidence: Evidence) -> Iterator[str]:
             yield f"{act['verb']} of {act['mark']} by {act['by']} got no answer"
     for mark, calls in evidence.by_mark.items():
         for call in calls:
-            if call["state"] == "awaiting_confirmation":
+            if call["state"] == "awaiting_confirmation" and not _only_asked_back(evidence, mark):
                 yield f"{mark} can't be decided: it is open in the end"
+
+
+def _only_asked_back(evidence: Evidence, mark: str) -> bool:
+    """Whether all that people said about a request were replies that were asked back, so that nobody has decided it."""
+    traces = [act["trace"] for act in evidence.acts_by_mark[mark] if act["trace"]]
+    events = [event for event in evidence.inbox if any(trace.encode() in event["body"] for trace in traces)]
+    return bool(events) and all(_asked_back(evidence, event) for event in events)
 
 
 def _decided(evidence: Evidence) -> Iterator[tuple[str, Row]]:

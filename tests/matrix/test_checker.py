@@ -22,6 +22,7 @@ TABLES = """
 create table calls (ref, args, state, decision, decided_at, decided_by, deadline, claim_owner);
 create table votes (ref, principal, approve, at);
 create table inbox (body, handled_at);
+create table audit (event, data);
 """
 
 
@@ -48,13 +49,25 @@ def ask(**changed: Any) -> dict[str, Any]:
     return {"mark": "chat1", "amount": 42, "recorded": True, "exits": []} | changed
 
 
+#: The card of the call is message 5 of chat -4.
+SHOWN = {"event": "shown", "data": '{"message": "-4:5", "route": "telegram:-4"}'}
+
+
+def reply(to: int, **changed: Any) -> dict[str, Any]:
+    """Bob's words, as a reply to a message of that number in chat -4."""
+    message = {"text": "yes", "reply_to_message": {"message_id": to, "chat": {"id": -4}}}
+    body = json.dumps({"trace": "query-7", "message": message}).encode()
+    return {"body": body, "handled_at": 1} | changed
+
+
 @dataclass
 class Left:
     """What a world left behind, clean unless changed."""
 
     calls: list[Mapping[str, Any]] = field(default_factory=lambda: [call()])
     votes: list[Mapping[str, Any]] = field(default_factory=lambda: [vote()])
-    inbox: list[Mapping[str, Any]] = field(default_factory=lambda: [{"body": b"... query-7 ...", "handled_at": 1}])
+    inbox: list[Mapping[str, Any]] = field(default_factory=lambda: [{"body": b'{"data": "query-7"}', "handled_at": 1}])
+    audit: list[Mapping[str, Any]] = field(default_factory=lambda: [SHOWN])
     runs: list[str] = field(default_factory=lambda: ["chat1 r1 42"])
     asks: list[Mapping[str, Any]] = field(default_factory=lambda: [ask()])
     acts: list[Mapping[str, Any]] = field(default_factory=lambda: [act()])
@@ -63,7 +76,8 @@ class Left:
         """As a world leaves it."""
         database = sqlite3.connect(folder / "sayso.db")
         database.executescript(TABLES)
-        for table, rows in (("calls", self.calls), ("votes", self.votes), ("inbox", self.inbox)):
+        tables = (("calls", self.calls), ("votes", self.votes), ("inbox", self.inbox), ("audit", self.audit))
+        for table, rows in tables:
             for row in rows:
                 places = ", ".join("?" for _ in row)
                 insert = f"insert into {table} ({', '.join(row)}) values ({places})"  # noqa: S608 - ours
@@ -130,6 +144,16 @@ FAULTS = {
     "a press got no answer": ("dead", Left(acts=[act(), act(calm=True, told=False)])),
     "a call is open in the end": ("dead", Left(calls=[OPEN], votes=[], runs=[], acts=[])),
 }
+
+
+def test_a_reply_to_a_card_that_was_not_recorded_is_asked_back(kinds: Callable[[Left], set[str]]) -> None:
+    """The service died between sending the card and recording its number: the reply names no call. Nothing is lost."""
+    assert set() == kinds(Left(calls=[OPEN], votes=[], runs=[], inbox=[reply(4)]))
+
+
+def test_a_reply_to_a_recorded_card_that_came_to_nothing_is_lost(kinds: Callable[[Left], set[str]]) -> None:
+    """The reply named a call, and the call is open in the end."""
+    assert {"lost", "dead"} == kinds(Left(calls=[OPEN], votes=[], runs=[], inbox=[reply(5)]))
 
 
 @pytest.mark.parametrize("what", FAULTS)

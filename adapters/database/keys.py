@@ -27,10 +27,15 @@ _KEY_BYTES = 32
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
-def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """Return the master keys like `read`. A missing file is made with mode 0600, unless the settings name it."""
+def load(path: Path, *, given: bool = False, database: Path | None = None) -> Sequence[tuple[str, bytes]]:
+    """Return the master keys like `read`. A missing file is made with mode 0600, unless the settings name it.
+
+    Beside a `database` that holds data no file is made, because other keys have sealed that data.
+    """
     try:
         if not given and not path.exists():
+            if database is not None and is_lost(path, database):
+                raise Unavailable(lost(path, database))
             _make(path)
         if not given and not path.stat().st_mode & _OPEN:
             close_to_others(path, _FILE_MODE)
@@ -59,6 +64,19 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
             f"The keys in {path} can't be read: it isn't a key file ({error}). Restore it from a backup;"
             " without it, open calls can't be decided."
         ) from error
+
+
+def is_lost(path: Path, database: Path) -> bool:
+    """Return whether the key file is missing beside a database that its keys have sealed."""
+    return not path.exists() and database.exists() and database.stat().st_size > 0
+
+
+def lost(path: Path, database: Path) -> str:
+    """Return a sentence about a lost key file, and what to do."""
+    return (
+        f"The keys {path} are missing, and they sealed all that {database} holds. Put the file back from a backup."
+        " If there is none, move the state folder away and begin anew: nothing in it can be verified or decided."
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> Unavailable:

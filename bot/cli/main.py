@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import os
 import sys
 from typing import Annotated
 
@@ -63,6 +65,10 @@ def _options(
     del version
 
 
+#: Errors of a disk that takes no more output.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+
+
 def main() -> None:
     """Run the command line. A user's mistake gives one line on stderr, never a traceback."""
     # A call makes about 2,000 objects that are freed when it ends. With Python's default threshold of 700 objects, the
@@ -71,7 +77,9 @@ def main() -> None:
     gc.set_threshold(10_000, 10, 10)
     carry_any_text()
     try:
-        sys.exit(app(standalone_mode=False))
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status)
     except (ClientError, SaysoError) as error:
         tell(error.message, "red")
         sys.exit(1)
@@ -85,6 +93,12 @@ def main() -> None:
         sys.exit(interrupted())
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        tell(say("command.full", error=error.strerror), "red")
+        # What is left in the buffer can't be written either, and would be an error of the interpreter's at its end.
+        os._exit(1)
 
 
 def _explained(error: ClickException) -> str:

@@ -16,6 +16,7 @@ from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files
 from hitl.call import Event
 from hitl.cards.wording import say
 from hitl.errors import NotApprover, Unavailable
+from hitl.records import replace
 from sayso_client.errors import ClientError
 from sayso_client.terminal import tell
 
@@ -44,8 +45,17 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
 
     Example: sayso reload
     """
-    with connect(config, socket) as client:
-        taken = client.call("reload")
+    try:
+        with connect(config, socket) as client:
+            taken = client.call("reload")
+    except ClientError as error:
+        # The service's own user can signal it anyway, for example when nobody is left among the operators.
+        if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
+            raise
+        tell(say("reload.signalled"), "yellow")
+        if json:
+            print_json({"signalled": True})
+        return
     if json:
         print_json(taken)
         return
@@ -93,6 +103,9 @@ def revoke(
         print_json({"revoked": principal, "message": message, "approved": approved})
         return
     typer.echo(message)
+    left = replace(people, revoked=people.revoked | {principal}).in_force()
+    if lists := [each for each in ("operators", "approvers") if getattr(people, each) and not getattr(left, each)]:
+        tell(say("revoke.last", lists=", ".join(lists), name=principal, file=revoked_file(state)), "yellow")
     typer.echo(say("revoke.approved", count=len(approved), name=principal))
     for each in approved:
         typer.echo(request_in_a_row(each))
@@ -105,24 +118,40 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
     """
     from adapters.database.sqlite.folder import service_pid
 
-    pid, since = service_pid(state), _newest(state)
+    running, since = service_pid(state) is not None, _newest(state)
     try:
         with connect(config, socket) as client:
             client.call("reload")
     except ClientError as error:
-        # The service has answered, so it handles the signal. Before its start is over, the signal would end it.
-        if error.code != NotApprover.code or pid is None:
+        if error.code != NotApprover.code or not _signalled(state):
             raise
-        with contextlib.suppress(ProcessLookupError):  # it has ended; the wait below tells
-            os.kill(pid, signal.SIGHUP)
     elsewhere = ClientError(Unavailable.code, say("revoke.elsewhere", state=state))
-    if pid is None:
+    if not running:
         raise elsewhere
     give_up = time.monotonic() + _APPLIES_WITHIN_S
     while not _in_force(state, since, principal):
         if time.monotonic() > give_up:
             raise elsewhere
         time.sleep(_LOOK_S)
+
+
+def _signalled(state: Path) -> bool:
+    """Tell the service of a state folder by a signal to reload. Return False if there is none, or it is another user's.
+
+    Call this only if the service has answered: before its start is over, the signal would end it.
+    """
+    from adapters.database.sqlite.folder import service_pid
+
+    pid = service_pid(state)
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, signal.SIGHUP)
+    except PermissionError:
+        return False
+    except ProcessLookupError:
+        pass  # it has ended, and the next start reads the settings anyway
+    return True
 
 
 def _newest(state: Path) -> int:

@@ -326,7 +326,8 @@ def _keep(outcome: str | None, value: dict[str, Any]) -> None:
 def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
     try:
         given = jsonlib.loads(args)
-    except ValueError as error:
+        jsonlib.dumps(given)
+    except (ValueError, RecursionError) as error:
         raise _usage("ask.args", error=error) from error
     if not isinstance(given, dict):
         raise _usage("ask.object")

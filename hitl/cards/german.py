@@ -101,7 +101,7 @@ GERMAN: Mapping[str, str] = {
     "ending.released": "{by} · der anfragenden Seite übergeben",
     "ending.timed_out": "{by} · das Zeitlimit war erreicht; was bis dahin getan war, bleibt getan",
     "ending.unknown": "{by} · Sayso hat den Kontakt verloren. Sehen Sie dort nach, bevor Sie neu anfragen",
-    "ending.rejected.asked": "{by}. {who}, antworten Sie auf diese Nachricht, um zu sagen, warum",
+    "ending.rejected.asked": "{by}. Auf diese Nachricht antworten, um zu sagen, warum ({who})",
     "ending.expired": "Niemand hat bis {time} geantwortet",
     "ending.expired.unseen": "Niemand hat es bis {time} gesehen",
     "ending.denied": "Die Richtlinie verbietet es: {why}",

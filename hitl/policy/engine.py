@@ -341,7 +341,7 @@ class Policy:
         self._rules = self._group(checked.rules)
         self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
         self._raising = self._group([rule for rule in checked.risk_rules if rule.at_least is not None])
-        self._plans: dict[tuple[str, str, bool | int], _Plan] = {}
+        self._plans: dict[tuple[object, ...], _Plan] = {}
         self._unmatched = tuple(Outcome(self._default(level), None, Reason.DEFAULT_ACTION) for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hitl.gate import secret_hash
-from tests.acceptance.installation import Installation
+from tests.acceptance.installation import SAYSO, Installation
 from tests.acceptance.making import Maker
+from tests.sentences import says
 
 HASH = secret_hash("mine")
 #: What somebody with the database does, and what is then told of it.
@@ -111,6 +114,18 @@ def test_it_reads_beside_the_running_service(install: Callable[..., Installation
 
     assert 0 == done.returncode
     assert done.stdout.strip()
+
+
+def test_a_full_disk_is_one_line(ran: Installation) -> None:
+    """An export that isn't whole ends with an error, and without a traceback."""
+    command = [SAYSO, "audit", "export", "--config", ran.config]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=ran.surroundings(), check=False
+        )
+
+    assert (1, 1) == (done.returncode, len(done.stderr.splitlines()))
+    assert says(done.stderr, "command.full")
 
 
 def test_a_changed_call_is_shown_with_a_warning(install: Callable[..., Installation]) -> None:

@@ -238,7 +238,11 @@ def test_a_line_that_holds_no_text_is_named(service: Installation, line: str) ->
     assert "line 2" in refused.stderr
 
 
-@pytest.mark.parametrize("words", [["bogus"], ["decide", "K7Q2MX", "perhaps"]])
+#: Arguments that are nested more deeply than Python writes JSON.
+DEEP = f'{{"a": {"[" * 3000}{"]" * 3000}}}'
+
+
+@pytest.mark.parametrize("words", [["bogus"], ["decide", "K7Q2MX", "perhaps"], ["ask", "deploy", "--args", DEEP]])
 def test_usage_mistakes_are_two_without_a_traceback(service: Installation, words: list[str]) -> None:
     """What isn't a command is said on stderr."""
     refused = service.run(*words)

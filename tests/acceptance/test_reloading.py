@@ -12,6 +12,7 @@ import pytest
 from bot.revoking import keep_revoked, revoked_names
 from hitl.cards.wording import say
 from hitl.outcomes import Refusal
+from sayso_client.errors import ClientError
 from tests.acceptance.installation import ALONE, ME, OTHER, OTHER_UID, Installation, until
 from tests.sentences import says
 
@@ -92,7 +93,8 @@ def test_who_is_revoked_has_no_rights_from_then_on(running: Installation) -> Non
     assert 0 == running.run("approve", approved["short"]).returncode
     done = running.run("revoke", ME)
 
-    assert (0, "") == (done.returncode, done.stderr)
+    assert 0 == done.returncode
+    assert says(done.stderr, "revoke.last", lists="operators, approvers", name=ME)
     assert says(done.stdout, "revoke.done", name=ME)
     assert says(done.stdout, "revoke.approved", count=1, name=ME)
     assert approved["short"] in done.stdout
@@ -165,7 +167,8 @@ def test_the_services_own_user_revokes_without_being_on_a_list(install: Callable
     service.start()
     done = service.run("revoke", "telegram:42")
 
-    assert (0, "") == (done.returncode, done.stderr)
+    assert 0 == done.returncode
+    assert says(done.stderr, "revoke.last", lists="approvers", name="ada")
     assert says(done.stdout, "revoke.done", name="ada")
     (line,) = [json.loads(line.data) for line in service.chains()[""] if line.event == "reloaded"]
     assert ["ada"] == line["revoked"]
@@ -213,12 +216,23 @@ def test_a_secret_whose_file_changed_is_named(install: Callable[..., Installatio
 
 
 def test_only_an_operator_reloads(install: Callable[..., Installation]) -> None:
-    """Anybody else is refused, and nothing is read."""
+    """The service refuses anybody else, and reads nothing."""
     service = install(settings=f'requesters = ["{ME}"]\napprovers = ["{ME}"]\n')
     service.start()
-    done = service.run("reload", "--json")
+    with pytest.raises(ClientError) as refused:
+        service.call("reload")
 
-    assert 1 == done.returncode
+    assert "NOT_APPROVER" == refused.value.code
     assert "reloaded" not in service.events("")
-    assert "" == done.stdout
     assert json.loads(service.run("pending", "--json").stdout) == []
+
+
+def test_the_last_operator_gets_their_rights_back(running: Installation) -> None:
+    """The service's own user needs no place on a list: the kernel lets this user signal the service."""
+    running.run("revoke", ME)
+    (running.state / "revoked").write_text("")
+    done = running.run("reload")
+
+    assert 0 == done.returncode
+    assert says(done.stderr, "reload.signalled")
+    until(lambda: running.run("reload").stderr == "", "the rights of the operator")

@@ -317,6 +317,25 @@ def test_the_doctor_knows_a_service_of_other_settings(install: Callable[..., Ins
         assert ("red", True) == (service["state"], str(folder) in service["text"])
 
 
+def test_lost_keys_are_not_replaced(install: Callable[..., Installation]) -> None:
+    """New ones would make all that the record holds look changed; the doctor is red and says what to do."""
+    service = install()
+    service.start()
+    service.stop()
+    kept = service.state / "keys.json"
+    kept.rename(service.root / "elsewhere.json")
+    started = service.launch()
+    status = started.wait(60)
+    checks = {check["name"]: check for check in json.loads(service.run("doctor", "--json").stdout)}
+    (service.root / "elsewhere.json").rename(kept)
+    service.start()
+
+    assert 0 != status
+    assert "red" == checks["keys"]["state"]
+    assert str(kept) in checks["keys"]["text"]
+    assert 0 == service.run("audit", "verify").returncode
+
+
 def test_the_doctor_is_content_with_a_sound_installation(install: Callable[..., Installation]) -> None:
     """No red, exit status 0, a line for each check."""
     place = install(settings=APART)

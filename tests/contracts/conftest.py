@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.database import keys
 from adapters.database.sqlite.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from adapters.policies import FolderSource
@@ -35,6 +36,7 @@ def clock() -> SetClock:
 @asynccontextmanager
 async def _sqlite(migrated: Path, state: Path, clock: SetClock) -> AsyncIterator[SqliteStore]:
     folder = StateFolder.open(state)
+    keys.load(folder.keys)
     shutil.copy(migrated, folder.database)
     store = await SqliteStore.open(folder, clock)
     yield store

@@ -59,13 +59,14 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     @classmethod
     async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
-        """Open the store of a locked folder. Update the schema, and make keys if the folder has no keys.
+        """Open the store of a locked folder. Update the schema, and make keys if the folder is new.
 
         Events of the inbox are deleted `keep_events` after they were handled or set aside, at a time without writes.
-        Raises Unavailable if the database can't be used, if a newer version of this program made it, or if keys of open
-        calls are missing.
+        Raises Unavailable if the database can't be used, if a newer version of this program made it, or if its
+        keys, or those of open calls, are missing.
         """
-        database, keys = folder.database, Keyring(keyfile.load(folder.keys, given=folder.keys_given))
+        database = folder.database
+        keys = Keyring(keyfile.load(folder.keys, given=folder.keys_given, database=database))
         with ExitStack() as undo:
             connection = undo.enter_context(closing(connect(database)))
             schema.ensure(connection, str(database), keys)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.database import keys
 from adapters.database.sqlite.folder import StateFolder
 from adapters.database.sqlite.store import SqliteStore
 from hitl import faults
@@ -31,8 +32,9 @@ def clock() -> SetClock:
 
 @pytest.fixture
 def state(migrated: Path, tmp_path: Path) -> Path:
-    """A state folder with an empty, migrated database in it."""
+    """A state folder with keys and an empty, migrated database in it."""
     folder = StateFolder.open(tmp_path / "state")
+    keys.load(folder.keys)
     shutil.copy(migrated, folder.database)
     folder.close()
     return folder.path

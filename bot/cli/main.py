@@ -97,7 +97,7 @@ def main() -> None:
         if error.errno not in _FULL:
             raise
         tell(say("command.full", error=error.strerror), "red")
-        # What is left in the buffer can't be written either, and would be an error of the interpreter's at its end.
+        # The rest of the buffer can't be written either. At its end the interpreter would print an error about it.
         os._exit(1)
 
 

@@ -270,10 +270,15 @@ def _separation(people: Directory, uid: int) -> Iterator[Check]:
     if askers:
         text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
         yield Check("separation", Health.YELLOW, f"{text}; run agents as another user, or the service as its own")
-    alone = len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers)
-    if alone and not (people.self_approval_socket or any(c.self_approval for c in people.conversations.values())):
-        text = "the only approver is the only requester, whose own yes doesn't count"
-        yield Check("second person", Health.RED, f"{text}; list somebody else, or set self_approval")
+    approvers, requesters = (
+        {people.principal(name) for name in each} for each in (people.approvers, people.requesters)
+    )
+    counts = people.self_approval_socket or any(place.self_approval for place in people.conversations.values())
+    if len(approvers) == 1 and approvers <= requesters and not counts:
+        (name,) = approvers
+        text = f"{name} is the only approver, so nobody can approve what {name} requests: their own yes doesn't count"
+        state = Health.RED if requesters == approvers else Health.YELLOW
+        yield Check("second person", state, f"{text}. List somebody else, or set self_approval")
 
 
 def _folder(path: Path) -> Check:

@@ -504,6 +504,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
         say("details.approvers", approvers=", ".join(_with_id(one, names) for one in call.approvers)),
         *([say("details.decided", who=_with_id(call.decided_by, names))] if _by_person(call) else []),
         say("details.rule", rule=one_line(verdict.ground, _LINE), policy=verdict.policy[:12]),
+        *([say("details.message", message=_told(verdict.message))] if verdict.message else []),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
         *retained(call, wording),

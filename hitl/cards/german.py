@@ -127,6 +127,7 @@ GERMAN: Mapping[str, str] = {
     "details.session": "Sitzung, wie der Agent sie nennt: {session}",
     "details.approvers": "Freigeben dürfen: {approvers}",
     "details.decided": "Entschieden von: {who}",
+    "details.message": "Warum gefragt wird: {message}",
     "details.rule": "Regel: {rule} (Richtlinie {policy})",
     "details.asked": "Gefragt: {time}, Kennung {ref}",
     "details.digest": (

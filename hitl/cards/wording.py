@@ -187,6 +187,7 @@ ENGLISH: Mapping[str, str] = {
     "details.session": "Session, as the agent names it: {session}",
     "details.approvers": "Approvers: {approvers}",
     "details.decided": "Decided by: {who}",
+    "details.message": "Why it is asked: {message}",
     "details.rule": "Rule: {rule} (policy {policy})",
     "details.asked": "Asked: {time}, id {ref}",
     "details.digest": (

@@ -115,6 +115,7 @@ def test_what_leaves_calls_ungated_is_red(checked: Callable[..., dict[str, Check
         (f'{APART}self_approval_socket = "low"\n', "self_approval_socket"),
         (f'{APART}[conversations.local]\nself_approval = "low"\n', "self_approval in local"),
         (APART.replace(OTHER, ME), "separation"),
+        (APART.replace(f'"{OTHER}"', f'"{OTHER}", "{ME}"'), "second person"),
     ],
 )
 def test_what_weakens_a_promise_is_yellow(checked: Callable[..., dict[str, Check]], settings: str, yellow: str) -> None:

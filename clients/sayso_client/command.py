@@ -95,6 +95,9 @@ class Command:
         `no_wait` prints the ref of a pending request instead of waiting. `json` prints the call if no command ran.
         `outcome` is the path of a file that gets the result as JSON.
         """
+        if error := _unwritable(outcome):
+            tell(say("ask.unwritable", file=outcome, error=error), "red")
+            return USAGE
         try:
             with self._asking as asking:
                 call = asking.ask()
@@ -310,6 +313,17 @@ def _named(approvers: Sequence[str]) -> str:
 
 def _document(call: Call) -> str:
     return jsonlib.dumps(call, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+
+
+def _unwritable(outcome: str | None) -> str | None:
+    """Return why the outcome file can't be written, or None, so that nothing is asked in vain."""
+    if outcome is None:
+        return None
+    try:
+        with open(outcome, "a", encoding="utf-8"):
+            return None
+    except OSError as error:
+        return error.strerror
 
 
 def _keep(outcome: str | None, value: dict[str, Any]) -> None:

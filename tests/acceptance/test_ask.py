@@ -522,14 +522,24 @@ def test_by_policy_a_harmless_tool_is_not_asked_about(install: Callable[..., Ins
     assert (0, "read\n", "") == ends(asking)
 
 
-def test_an_outcome_file_that_can_not_be_written_is_said(service: Installation, door: Door) -> None:
+def test_an_outcome_file_that_can_not_be_written_is_said_before_anybody_is_asked(door: Door) -> None:
+    """A script that reads the file couldn't tell how it ended."""
+    status, _, err = ends(door.begin("ask", "--quiet", "build", "--outcome", "/proc/none/o.json"))
+
+    assert (2, 1) == (status, len(err.splitlines()))
+    assert says(err, "ask.unwritable", file="/proc/none/o.json")
+
+
+def test_an_outcome_file_that_can_no_longer_be_written_is_said(service: Installation, door: Door) -> None:
     """CMD's status still counts: it has run."""
-    asking = door.begin("ask", "--quiet", "build", "--outcome", "/proc/none/o.json", "--", "sh", "-c", "exit 6")
+    (service.root / "out").mkdir()
+    take_away = ["sh", "-c", "rm -r out; exit 6"]
+    asking = door.begin("ask", "--quiet", "build", "--outcome", "out/o.json", "--", *take_away)
     decided(service, "approve")
 
     status, _, err = ends(asking)
     assert (6, 1) == (status, len(err.splitlines()))
-    assert "/proc/none/o.json can't be written" in err
+    assert says(err, "ask.outcome", file="out/o.json")
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

@@ -95,8 +95,8 @@ class Command:
         `no_wait` prints the ref of a pending request instead of waiting. `json` prints the call if no command ran.
         `outcome` is the path of a file that gets the result as JSON.
         """
-        if error := _unwritable(outcome):
-            tell(say("ask.unwritable", file=outcome, error=error), "red")
+        if why := _unwritable(outcome):
+            tell(say("ask.unwritable", file=outcome, error=why), "red")
             return USAGE
         try:
             with self._asking as asking:

@@ -118,7 +118,7 @@ def test_it_reads_beside_the_running_service(install: Callable[..., Installation
 
 def test_a_full_disk_is_one_line(ran: Installation) -> None:
     """An export that isn't whole ends with an error, and without a traceback."""
-    command = [SAYSO, "audit", "export", "--config", ran.config]
+    command = [str(SAYSO), "audit", "export", "--config", str(ran.config)]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             command, stdout=full, stderr=subprocess.PIPE, text=True, env=ran.surroundings(), check=False

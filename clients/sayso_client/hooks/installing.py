@@ -175,14 +175,19 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
 def unplanned(host: str, file: Path) -> SettingsChange:
     """Return the change that removes the hook. Raises ClientError if the settings can't be read.
 
-    If nothing else has changed since the installation, the file gets exactly its former text.
+    If nothing else has changed since the installation, the file gets exactly its former text. A file that the
+    installation made is deleted.
     """
     before, known, plugin = _read(file), module(host), _plugin(host, file)
+    after: str | None
     try:
         after, kept = known.take(before or ""), _read(_backup(file))
+        made = known.take(known.put("", MARK, _SHORTEST_WAIT_S))
         if plugin and after != before:
-            after = cast("Pluggable", known).restored(after, kept or "")
-        if kept is not None and kept != after and _same(kept, after):
+            after, made = (cast("Pluggable", known).restored(text, kept or "") for text in (after, made))
+        if kept is None and before is not None and (after == made or _same(after, made)):
+            after = None
+        elif kept is not None and kept != after and _same(kept, after):
             after = kept
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error

@@ -113,6 +113,8 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
     if furthest < end or not yes:
         return None
+    if parse.asks_back():
+        return unclear(say("reading.question"))
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)

@@ -66,6 +66,7 @@ _SCANNER = re.compile(
     "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
     "|(?P<arrow>[-=]{1,3}>|[\u2192\u21d2])"
     f"|(?P<emoji>{emoji.PATTERN})"
+    "|(?P<dotted>(?<![\\w.])[oO]\\.[kK](?:\\.|(?!\\.))(?!\\w))"
     "|(?P<vote>(?<![\\w.:])(?:[+-][12]|[rR][+-])(?![\\w+=.:-]))"
     "|(?P<ref>\\#\\w+)"
     f"|(?P<number>[$\u20ac\u00a3]?\\d+(?:[.,:/-]\\d+)*%?(?!{_LETTER}|-\\w))"
@@ -93,6 +94,7 @@ _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
     "vote": lambda text: _VOTES.get(text, text.lower()),
     "slashed": str.lower,
+    "dotted": lambda text: text.replace(".", "").lower(),
 }
 
 

@@ -71,3 +71,15 @@ def test_japanese_hearsay_is_no_answer(text: str) -> None:
 def test_japanese_so_on_its_own_agrees(text: str) -> None:
     """The word "そう" means "that is so" if no word stands before it that it could doubt."""
     assert _reads(text) is Meaning.APPROVE
+
+
+@pytest.mark.parametrize("text", ["well, ship it", "well yes"])
+def test_well_is_no_contraction(text: str) -> None:
+    """The word "well" opens a yes. Only an apostrophe makes it "we will"."""
+    assert _reads(text) is Meaning.APPROVE
+
+
+@pytest.mark.parametrize("text", ["we'll ship it", "We\u2019ll go ahead"])
+def test_we_will_is_read_with_either_apostrophe(text: str) -> None:
+    """Keyboards write the typewriter's apostrophe or the curly one."""
+    assert _reads(text) is Meaning.UNCLEAR

@@ -28,6 +28,7 @@ def _read(text: str, language: str | None = None) -> Reading:
         "confirmed, right",
         "go ahead, yeah",
         "ship it, right",
+        "great, right",
     ],
 )
 def test_a_yes_with_a_tag_asks_back(text: str) -> None:

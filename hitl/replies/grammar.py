@@ -113,6 +113,8 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
     if furthest < end or not yes:
         return None
+    if parse.asks_back():
+        return unclear(say("reading.question"))
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)
@@ -217,9 +219,16 @@ def _glued(parse: Parse, at: int) -> bool:
 
 
 def _numbered(parse: Parse, at: int) -> bool:
-    """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers."""
-    at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
-    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
+    """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers.
+
+    "No. 7" may also be a rank with one word behind it: "No. 1 priority".
+    """
+    dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
+    at += dotted
+    end = len(parse.tokens)
+    while parse.tokens[end - 1].kind is TokenKind.BREAK:
+        end -= 1
+    token, closes = parse.tokens[at], at + 1 + dotted >= end or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
     return token.text.startswith("#") or (token.kind is TokenKind.NUMBER and closes)
 
 

@@ -13,6 +13,7 @@ from hitl.replies.phrase_roles import (
     POLITE,
     REFUSES,
     REMARK,
+    TAG,
     UNCLEAR,
     YES,
 )
@@ -24,6 +25,8 @@ _COMMAS = frozenset(",\u3001\uff0c\u060c")
 _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The longest phrase that addresses somebody, in words.
 _LONGEST_ADDRESS = 3
+#: The longest tag at the end of a reply, in words.
+_LONGEST_TAG = 4
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
 _STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
@@ -102,6 +105,29 @@ class Parse:
                 if stop <= end:
                     reach[stop] = reach.get(stop, False) or bool(decides) or (decides is not None and reach[at])
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
+
+    def asks_back(self) -> bool:
+        """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
+
+        A tag that is the end of a longer phrase asks nothing: "sí, es verdad". A stop may stand inside that phrase.
+        """
+        end = len(self.tokens)
+        while end and self.tokens[end - 1].kind is TokenKind.BREAK:
+            end -= 1
+        return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
+
+    def _is_tag(self, at: int, end: int) -> bool:
+        if not any(stop == end and roles & TAG for stop, roles in self.phrases(at)):
+            return False
+        before = self._without_stops(0, at)
+        words = before + self._without_stops(at, end)
+        phrases = (found[-1] for i in range(len(before)) if (found := self._graph.matches(words, i)))
+        longer = any(stop > len(before) and not roles & UNCLEAR for stop, roles in phrases)
+        return not longer and self.covered(0, at, YES) == (at, True)
+
+    def _without_stops(self, start: int, end: int) -> list[str | None]:
+        kept = (i for i in range(start, end) if self.tokens[i].kind is not TokenKind.BREAK)
+        return [self.words[i] for i in kept]
 
     def holds_idiom(self) -> bool:
         """Return whether the message without its commas holds an idiom that answers nothing, and no yes: "yeah, right".

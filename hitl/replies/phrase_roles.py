@@ -26,6 +26,8 @@ ADDRESSES = 524288
 #: Describes a state or confirms a statement, even if the same words can also mean yes: "all good", "it is".
 REMARK = 1048576
 
+#: Asks for a confirmation at the end of a reply, without a question mark: "ok, vero".
+TAG = 2097152
 REFUSES = NO | NO_OPEN | FAULT
 
 SECTIONS = {
@@ -52,4 +54,5 @@ SECTIONS = {
     "before a ref": BEFORE_TARGET,
     "and": AND,
     "a change of mind": TURN,
+    "a tag": TAG,
 }

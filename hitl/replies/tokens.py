@@ -66,6 +66,7 @@ _SCANNER = re.compile(
     "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
     "|(?P<arrow>[-=]{1,3}>|[\u2192\u21d2])"
     f"|(?P<emoji>{emoji.PATTERN})"
+    "|(?P<dotted>(?<![\\w.])[oO]\\.[kK](?:\\.|(?!\\.))(?!\\w))"
     "|(?P<vote>(?<![\\w.:])(?:[+-][12]|[rR][+-])(?![\\w+=.:-]))"
     "|(?P<ref>\\#\\w+)"
     f"|(?P<number>[$\u20ac\u00a3]?\\d+(?:[.,:/-]\\d+)*%?(?!{_LETTER}|-\\w))"
@@ -89,10 +90,12 @@ _KINDS = {
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
 #: A command may be followed by our name. A command with another name after it belongs to another bot.
 _TO_US = "@sayso"
+_WELL = "well"
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
     "vote": lambda text: _VOTES.get(text, text.lower()),
     "slashed": str.lower,
+    "dotted": lambda text: text.replace(".", "").lower(),
 }
 
 
@@ -103,7 +106,7 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
         name = found.lastgroup
         if name == "plain" and not known_refs:
             word, start = found["plain"], found.start()
-            tokens.append(Token(TokenKind.WORD, word.lower().replace("'", ""), start, start + len(word)))
+            tokens += _said(word.lower().replace("'", ""), start, start + len(word))
         elif name in {"word", "plain"}:
             tokens += _words(found[name], found.start(), known_refs)
         elif name in {"stop", "arrow"}:
@@ -128,6 +131,14 @@ def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token
     return Token(_KINDS.get(name, TokenKind.OTHER), text, start, end)
 
 
+def _said(text: str, start: int, end: int) -> list[Token]:
+    """Return the token of a word, or two tokens for "we'll", which without its apostrophe would be "well"."""
+    if text == _WELL and end - start > len(_WELL):
+        we = start + len("we")
+        return [Token(TokenKind.WORD, "we", start, we), Token(TokenKind.WORD, "will", we, end)]
+    return [Token(TokenKind.WORD, text, start, end)]
+
+
 def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     inner = text.strip("_")
     if not inner:
@@ -137,12 +148,12 @@ def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     if targets.is_target(inner, known_refs):
         return [Token(TokenKind.TARGET, inner, start, end)]
     if inner.isascii():
-        return [Token(TokenKind.WORD, folded, start, end)] if (folded := fold(inner)) else []
+        return _said(folded, start, end) if (folded := fold(inner)) else []
     parts = pieces(inner)
     if any(len(scripts(part)) > 1 for part in parts):
         return [Token(TokenKind.OTHER, inner, start, end)]
     if len(parts) == 1:
-        return [Token(TokenKind.WORD, parts[0], start, end)] if parts[0] else []
+        return _said(parts[0], start, end) if parts[0] else []
     exact = sum(map(len, parts)) == len(inner)
     tokens: list[Token] = []
     at = start

@@ -188,13 +188,13 @@ def _literal(alternative: str) -> str:
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
     """Test that the policy allows the reading of every file in the folders that a tool shows.
 
-    It always holds for a tool that doesn't show the files of whole folders.
+    It always holds for a call that doesn't show the files of whole folders.
     """
     wanted: bool = condition.value
 
     def test(scope: CallScope) -> int:
         known = scope.shape
-        if known is None or not known.tree:
+        if known is None or not known.shows_trees(scope.args):
             return YES if wanted else NO
         answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
         return answer if wanted else opposite(answer)

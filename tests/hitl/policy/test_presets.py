@@ -137,8 +137,8 @@ COPIES = (
     "main.tfvars.old",
 )  # fmt: skip
 SHAPES = (
-    ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env", "x.env.local",
-    ".env.sandbox", ".env.temp", ".env.example.bak",
+    ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env",
+    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak",
 )  # fmt: skip
 NAMED = (
     "secrets/api", ".secret/x", "run/secrets/db", "credentials", "credentials.yml", "passwd", "shadow", ".password",

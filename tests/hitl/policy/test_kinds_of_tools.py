@@ -286,3 +286,29 @@ def test_words_that_the_caller_starts_itself_are_no_line() -> None:
 def test_a_denied_program_is_found_in_words_that_a_shell_would_join() -> None:
     """A rule that denies a program also finds it behind an operator in a list of words."""
     assert "deny" == judged(DEFAULT, "bash", command=["ls", "&&", "mkfs", "/dev/sda"]).action
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("web_search", {"query": "why is ghp_" + "a1B2" * 9 + " refused"}),
+        ("WebSearch", {"query": "sk-ant-" + "a1B2" * 9}),
+        ("google_web_search", {"query": "AKIA" + "A2B3" * 4}),
+        ("web_search", {"search_term": "xoxb-" + "1234567890" * 3}),
+        ("web_search", {"query": "x", "q": "glpat-" + "a1B2" * 5}),
+    ],
+)
+def test_a_search_of_the_web_for_a_key_needs_a_person(tool: str, args: dict[str, Any]) -> None:
+    """The words of a search leave the machine, so a person is asked if they have the form of a key."""
+    assert "approve" == judged(DEFAULT, tool, **args).action
+    assert "allow" == judged(DEFAULT, tool, query="what is a password manager, token=abc").action
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(True, "deny"), (False, "allow")])
+def test_a_credential_is_found_in_a_text(wanted: bool, expected: str) -> None:
+    """`credential: true` holds for a text with a key; `false` holds for every other text."""
+    when = [{"key": "text", "op": "credential", "value": wanted}]
+    found = policy({"when": when, "action": "deny"}, default_action="allow")
+
+    assert expected == judged(found, "note_it", text="ghp_" + "a1B2" * 9).action
+    assert "approve" == judged(found, "note_it", text="x" * 20_000).action

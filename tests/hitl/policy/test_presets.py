@@ -69,6 +69,7 @@ OPEN = (
     ".env.template",
     ".env.dist",
     "docs/vault.md",
+    ".envrc.example",
     "docs/passwords.md",
     "google-services.json",
     "keys.json",
@@ -134,7 +135,7 @@ def test_look_alikes_of_secrets_are_open(path: str) -> None:
 COPIES = (
     ".env~", ".env.swo", "#.env#", ".#.env", ".env.1", "id_rsa~", ".id_rsa.swp", "tls/server.pem~", "server.key.bak.1",
     "private.pem.txt", ".netrc~", ".npmrc.bak", ".pypirc.save", ".htpasswd.orig", "wp-config.php.bak", "secrets.yml~",
-    "main.tfvars.old",
+    "main.tfvars.old", "id_ed25519_sk~", "id_rsa_backup", "shadow-", ".docker/config.json.bak", "wp-config.bak.php",
 )  # fmt: skip
 SHAPES = (
     ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env",
@@ -143,6 +144,7 @@ SHAPES = (
 NAMED = (
     "secrets/api", ".secret/x", "run/secrets/db", "credentials", "credentials.yml", "passwd", "shadow", ".password",
     "token", "token.json", "tokens.json", "oauth.json", "key.json", ".openai", "anthropic_key", "my-key",
+    "hf_token", "google_token.json",
 )  # fmt: skip
 PROGRAMS = (
     "ssh_host_rsa_key", "secring.gpg", "me.age", "kubeconfig-prod", "kube.config", "admin.conf", ".Xauthority",

@@ -93,8 +93,11 @@ def _product(parts: list[list[str]]) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def _component(text: str) -> str:
     """Return the regular expression for one component of a path."""
+    if _WILD.search(text) is None:
+        return re.escape(text)
     out, at = "", 0
     while at < len(text):
         char = text[at]

@@ -93,8 +93,11 @@ def _product(parts: list[list[str]]) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def _component(text: str) -> str:
     """Return the regular expression for one component of a path."""
+    if _WILD.search(text) is None:
+        return re.escape(text)
     out, at = "", 0
     while at < len(text):
         char = text[at]
@@ -217,23 +220,53 @@ def glob(pattern: str) -> Glob:
     return Glob.of(pattern)
 
 
-def meets(pattern: str, other: str) -> bool:
-    """Whether some path matches both patterns: ``pattern`` without ``**``, ``other`` one alternative of a glob.
+def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool:
+    """Whether some path matches a pattern without ``**`` and one of ``others``, which are alternatives of globs.
 
     It may return True for patterns that share no path, but never False for patterns that share one. Case is ignored.
+    Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
     """
-    return _meet(tuple(pattern.casefold().split("/")), tuple(other.casefold().split("/")))
+    pattern = pattern.casefold()
+    parts = tuple(pattern.split("/"))
+    found = _END.search(pattern)
+    end = found[0] if found is not None and found[1] is None else ""
+    for other, letters, last in _ends(others):
+        if end and letters and not (end.endswith(letters) or letters.endswith(end)):
+            continue
+        if end and last is not None and last.fullmatch(end[-1]) is None:
+            continue
+        if _meet(parts, other, hidden):
+            return True
+    return False
+
+
+@lru_cache(maxsize=512)
+def _ends(alternatives: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, re.Pattern[str] | None], ...]:
+    """Return the parts of each alternative, and the letters or the class at its end. Most patterns differ there."""
+    ends: list[tuple[tuple[str, ...], str, re.Pattern[str] | None]] = []
+    for one in map(str.casefold, alternatives):
+        found = _END.search(one)
+        letters = found[0] if found is not None and found[1] is None else ""
+        last = re.compile(found[1]) if found is not None and found[1] is not None else None
+        ends.append((tuple(one.split("/")), letters, last))
+    return tuple(ends)
+
+
+#: The end of a pattern: a class without escapes, or letters without wildcards and slashes.
+_END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 @lru_cache(maxsize=4096)
-def _meet(parts: tuple[str, ...], others: tuple[str, ...]) -> bool:
+def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool:  # noqa: FBT001
     if not others:
         return not parts
     if others[0] == "**":
-        return len(others) == 1 or any(_meet(parts[at:], others[1:]) for at in range(len(parts) + 1))
+        return len(others) == 1 or any(_meet(parts[at:], others[1:], hidden) for at in range(len(parts) + 1))
     if not parts:
         return others == ("**",)
-    return _may_match(parts[0], others[0]) and _meet(parts[1:], others[1:])
+    if not hidden and others[0].startswith(".") and parts[0][:1] in WILD:
+        return False
+    return _may_match(parts[0], others[0]) and _meet(parts[1:], others[1:], hidden)
 
 
 def _may_match(one: str, other: str) -> bool:

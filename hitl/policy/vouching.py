@@ -102,10 +102,12 @@ class Vouching:
 
         YES if no closed glob meets the pattern, or if the tool may use every file that the pattern matches now.
         """
-        closed = self.closed[tool]
-        if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
+        if self._meets_none(use, tool):
             return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
         found = self._expanded(use.path)
+        if not found and tool == READ and self._meets_none(use, tool, hidden=False):
+            # The shell takes no hidden file for the wildcard, and none is in the folder that some shells would take.
+            return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
@@ -113,14 +115,20 @@ class Vouching:
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
-    def _meets(self, closed: Glob, pattern: str) -> bool:
+    def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
+        """Whether no closed glob meets the pattern, and nothing else can close a file that it matches."""
+        closed = self.closed[tool]
+        if use.dashes or closed.untold:
+            return False
+        return not any(self._meets(one, use.path, hidden=hidden) for one in closed.globs)
+
+    def _meets(self, closed: Glob, pattern: str, *, hidden: bool) -> bool:
         absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
         relative = clean(pattern)
-        # A glob that begins with ** is compared only with the absolute form: it looks at the end of a path, and both
-        # forms end alike.
-        return not closed.alternatives or any(
-            meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
-        )
+        if not closed.alternatives or meets(absolute, closed.alternatives, hidden=hidden):
+            return True
+        # A glob that begins with ** or / is compared only with the absolute form: both forms end alike.
+        return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:
         """YES if the tool may use the target of each link that the pattern matches now or passes through."""
@@ -203,8 +211,10 @@ class Vouching:
 
     def _may_name_closed(self, use: PathUse) -> bool:
         """Whether a file that appears before the command runs could have the name of a closed file."""
-        lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
-        return any(meets(pattern, last) for pattern in use.only for last in lasts)
+        lasts = dict.fromkeys(_last(path) for one in self.closed[READ].globs for path in one.alternatives)
+        # Hidden names with any ending, such as `.env.*`, would meet each pattern of an ending, such as `*.md`.
+        named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
+        return any(meets(pattern, named) for pattern in use.only)
 
     def _expanded_moved(self, use: PathUse) -> int:
         """Judge the folders that a pattern matches now, each with all files below it."""

@@ -112,7 +112,8 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                 scope.work -= _PATH_COST
             elif quick is not None and scope.paths.has_no_name(text, quick):
                 return NO
-            return max(UNSURE if one is None else judge_one(one, text) for one in globs)
+            few = globs if quick is None or anywhere else _may_cover(scope, globs, text)
+            return max((UNSURE if one is None else judge_one(one, text) for one in few), default=NO)
 
         return judge
 
@@ -151,6 +152,16 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
     return _hints(tuple(globs))
 
 
+def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
+    """Return the globs that may cover a path. To compile a glob takes far longer than this look at its literals."""
+    return [one for one in globs if not scope.paths.has_no_name(text, hints((one,)) or _always)]
+
+
+def _always(_text: str) -> bool:
+    """Return True: nothing is known of a glob that could rule it out."""
+    return True
+
+
 @lru_cache(maxsize=256)
 def _hints(globs: tuple[Glob | None, ...]) -> Callable[[str], bool] | None:
     literals = {_literal(alternative) for one in globs if one is not None for alternative in one.alternatives}
@@ -175,6 +186,7 @@ def _hints(globs: tuple[Glob | None, ...]) -> Callable[[str], bool] | None:
 _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
 
 
+@lru_cache(maxsize=8192)
 def _literal(alternative: str) -> str:
     """Return a text that every path covered by the glob holds: the longest literal of its last named component."""
     for component in reversed(alternative.split("/")):
@@ -188,13 +200,13 @@ def _literal(alternative: str) -> str:
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
     """Test that the policy allows the reading of every file in the folders that a tool shows.
 
-    It always holds for a tool that doesn't show the files of whole folders.
+    It always holds for a call that doesn't show the files of whole folders.
     """
     wanted: bool = condition.value
 
     def test(scope: CallScope) -> int:
         known = scope.shape
-        if known is None or not known.tree:
+        if known is None or not known.shows_trees(scope.args):
             return YES if wanted else NO
         answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
         return answer if wanted else opposite(answer)

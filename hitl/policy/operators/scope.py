@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +13,7 @@ from hitl.policy.paths import PathScope
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.shell import ShellReading, read_argv, read_line
 from hitl.policy.shell.effects import MAX_WORDS, Effects, effects
+from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import plain_tokens
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import Shape, is_server, shape
@@ -137,7 +139,7 @@ class CallScope:
             readings = self._readings = {}
         elif key in readings:
             return readings[key]
-        found = readings[key] = _read_command(self.args, self.named(key))
+        found = readings[key] = _read_command(self.args, self.named(key), joins=not self.call.is_command)
         return found
 
     def named(self, key: str) -> str:
@@ -197,6 +199,9 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
         if not 0 < len(command) <= MAX_WORDS or not all(isinstance(word, str) for word in command):
             return "the command is no list of texts, or has too many"
         found = effects(tuple(command), where)
+        line = None if scope.call.is_command else _as_line(command)
+        if line is not None and isinstance(found, Effects):
+            found = "a shell may run a part of a word" if _RUNS.search(line) else _both(found, effects(line, where))
     elif isinstance(command, str) and command.strip():
         found = effects(command, where)
     else:
@@ -204,7 +209,46 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
     return "its arguments are given apart" if "args" in scope.args and name != "args" else found
 
 
-def _read_command(args: Mapping[str, Any], key: str) -> ShellReading | None:
+def _both(one: Effects, other: Effects | str) -> Effects | str:
+    """Return the effects of a list of words that are started as they are, or that a shell reads as one line."""
+    if isinstance(other, str):
+        return f"a shell may read the words as one line: {other}"
+    says = max(one, other, key=lambda found: EFFECTS.index(found.strongest)).says
+    uses = tuple(dict.fromkeys((*one.uses, *other.uses)))
+    return Effects(one.does | other.does, says, uses, tuple(dict.fromkeys((*one.programs, *other.programs))))
+
+
+#: The signs of a substitution, and the end of a line.
+_RUNS = re.compile(r"[`\n\r]|[$<>]\(")
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+_SHELLS = names("sh bash dash zsh ksh")
+_ENTERS = re.compile(r"cd\s+[\w./-]+\s*(?:&&|;)\s*(?=\S)", re.ASCII)
+
+
+def _as_line(words: Sequence[Any]) -> str | None:
+    """Return the line that a list of words may be besides a list: some tools join the words and give them to a shell.
+
+    Return None if the line does the same as the words, because no word has a character with a meaning to a shell.
+
+    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. Joined, only the first
+    word of the script has another meaning: it runs without its arguments. So this form is judged as the script alone,
+    unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves the
+    rest in the working folder, so the rest is returned.
+    """
+    few = words[:MAX_TOKENS]
+    if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
+        return None
+    line = " ".join(word if isinstance(word, str) else str(word) for word in few)
+    match few:
+        case [str(shell), "-c" | "-lc", str(script)] if shell.rpartition("/")[2] in _SHELLS and "<" not in script:
+            enters = _ENTERS.match(script.lstrip())
+            if enters is not None:
+                return script.lstrip()[enters.end() :]
+            return line if script.lstrip().startswith(("cd", "pushd")) else None
+    return line
+
+
+def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellReading | None:
     command, extra = _command_of(args, key)
     if type(command) is str:
         return read_line(command) if not extra else _with_arguments(args, command, extra)
@@ -212,6 +256,9 @@ def _read_command(args: Mapping[str, Any], key: str) -> ShellReading | None:
         return read_argv(extra) if extra else None
     reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else ShellReading()
     if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command[:MAX_TOKENS]):
+        line = _as_line([*command, *extra]) if joins else None
+        if line is not None:
+            reading.add(read_line(line))
         return reading
     reading.hide("the command is neither text nor a list of texts")
     return reading

@@ -14,10 +14,13 @@ from posixpath import commonprefix
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.operators.base import TEXT, BadValue, Condition, ConditionUse, Operator, Test, over_values
+from hitl.policy.operators.base import FLAG, TEXT, BadValue, Condition, ConditionUse, Operator, Test, flag, over_values
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
+#: The longest text that is searched for credentials; searches of the web are shorter.
+_MAX_MASKED = 10_000
+_CREDENTIAL_COST = 40
 _PATTERN_COST = 2  # the price of one judgement; an equality costs 1
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
@@ -103,7 +106,23 @@ def is_encodable(text: str) -> bool:
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
+def _build_credential(condition: Condition, use: ConditionUse) -> Test:
+    """Compile ``credential``: whether a text holds a secret in one of the forms that are masked on cards."""
+    wanted: bool = condition.value
+
+    def judge(value: Any) -> int:
+        from hitl.cards.redaction import mask  # noqa: PLC0415 - takes 12 ms, and few calls need it
+
+        subject = value if isinstance(value, str) else values.text(value)
+        if len(subject) > _MAX_MASKED:
+            return UNSURE
+        return YES if (mask(subject, code=True) != subject) == wanted else NO
+
+    return over_values(condition.key, judge, use, _CREDENTIAL_COST)
+
+
 OPERATORS: Mapping[str, Operator] = {
+    "credential": Operator(flag, _build_credential, "true or false", FLAG),
     "matches": Operator(
         pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text", TEXT
     ),

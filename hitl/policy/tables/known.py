@@ -94,6 +94,9 @@ _OPTION = re.compile(
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
 _SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
+#: The names of git's own formats (git-log(1), "Pretty formats"), and a sign that a format isn't a name.
+_FORMATS = names("oneline short medium full fuller reference email mboxrd raw") | {""}
+_OWN_FORMAT = re.compile(r"^t?format:|%")
 _SLUG = re.compile(r"[\w.#-]+(?:/[\w.-]+)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?[a-zA-Z]{0,3}", re.ASCII)
 
@@ -293,7 +296,8 @@ def accepts(kind: str, word: str) -> bool:
     """Whether the word has the spelling that its kind needs; True for kinds that allow any spelling.
 
     A ``number`` may have a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
-    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)).
+    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). Nor is it a name
+    of git's configuration, whose format may have them; git takes a beginning of a name for the name.
     """
     name, _, words = kind.partition("(")
     if name == "word":
@@ -305,5 +309,5 @@ def accepts(kind: str, word: str) -> bool:
     if name == "slug":
         return _SLUG.fullmatch(word) is not None
     if name == "pretty":
-        return _SIGNATURE.search(word) is None
+        return _SIGNATURE.search(word) is None and (_OWN_FORMAT.search(word) is not None or word in _FORMATS)
     return name != "named" or not (word.startswith(("@", "+")) or ":" in word)

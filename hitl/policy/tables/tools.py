@@ -11,7 +11,7 @@ The data are in ``tools.ini`` beside this module. The head of a section is a kin
 ``writes``, ``command``, ``folder`` (the working folder of a command), ``url`` and ``content`` (text that is written or
 sent) list arguments as ``reads`` does. An argument in ``off`` is harmless only if it is false, null or absent. An
 argument that no key lists is unknown. ``tree = yes``: the tool shows the contents of every file below the folders that
-it reads.
+it reads. ``tree_with`` lists arguments: a call with one of them shows these contents.
 
 Several hosts have tools of the same name, and a call doesn't say which host made it. So their sections are joined, and
 the stricter meaning of an argument counts: a role before ``off``, and ``off`` before ``harmless``.
@@ -19,7 +19,7 @@ the stricter meaning of an argument counts: a role before ``off``, and ``off`` b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from configparser import SectionProxy
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -33,7 +33,7 @@ KINDS: Final = (
     "note", "get",
 )  # fmt: skip
 ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
-_KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off", "tree"))
+_KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off", "tree", "tree_with"))
 
 #: The forms in which hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two).
 _JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
@@ -56,6 +56,12 @@ class Shape:
     off: frozenset[str] = frozenset()
     #: Whether the tool shows the contents of every file below the folders that it reads.
     tree: bool = False
+    #: Arguments with which the tool shows these contents, if it doesn't always do so.
+    tree_with: frozenset[str] = frozenset()
+
+    def shows_trees(self, args: Iterable[str]) -> bool:
+        """Whether a call with these arguments shows the contents of every file below the folders that it reads."""
+        return self.tree or not self.tree_with.isdisjoint(args)
 
     def named(self) -> frozenset[str]:
         """Return every argument that has a role. A rule must look at these arguments."""
@@ -112,8 +118,9 @@ def _shape(title: str, keys: SectionProxy) -> Shape:
     if kind not in KINDS:
         raise ValueError(f"[{title}] begins with {kind!r}, which is none of {', '.join(KINDS)}")
     roles = {role: tuple(keys.get(role, "").split()) for role in ROLES}
-    harmless, off = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off"))
-    return _strict(Shape(kind, harmless=harmless, off=off, tree=keys.get("tree") == "yes", **roles))
+    harmless, off, tree_with = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off", "tree_with"))
+    tree = keys.get("tree") == "yes"
+    return _strict(Shape(kind, harmless=harmless, off=off, tree=tree, tree_with=tree_with, **roles))
 
 
 def _places(keys: SectionProxy) -> Iterator[tuple[str, str]]:
@@ -133,7 +140,8 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
         raise ValueError(f"[{title}] names a tool that is {one.kind!r} in another section")
     roles = {role: tuple(dict.fromkeys((*getattr(one, role), *getattr(other, role)))) for role in ROLES}
     harmless, off = one.harmless | other.harmless, one.off | other.off
-    return _strict(Shape(one.kind, harmless=harmless, off=off, tree=one.tree or other.tree, **roles))
+    tree, tree_with = one.tree or other.tree, one.tree_with | other.tree_with
+    return _strict(Shape(one.kind, harmless=harmless, off=off, tree=tree, tree_with=tree_with, **roles))
 
 
 def _strict(one: Shape) -> Shape:
@@ -142,5 +150,5 @@ def _strict(one: Shape) -> Shape:
     off = one.off - named
     return Shape(
         one.kind, one.reads, one.writes, one.command, one.folder, one.url, one.content,
-        harmless=one.harmless - named - off, off=off, tree=one.tree,
+        harmless=one.harmless - named - off, off=off, tree=one.tree, tree_with=one.tree_with,
     )  # fmt: skip

@@ -233,3 +233,82 @@ def test_a_known_servers_tool_is_known_by_its_group() -> None:
     call = PolicyCall("filesystem", "read_file", {"path": "a.txt"}, "/srv/app", foreign=True)
 
     assert "allow" == policy.judge(call).action
+
+
+@pytest.mark.parametrize("tool", ["bash", "Bash", "shell", "sh", "terminal", "run_command", "execute_command", "exec"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ls", "&&", "rm", "a"],
+        ["ls", ";rm a"],
+        ["ls", "|", "sh"],
+        ["ls", "&"],
+        ["ls", "x\nrm a"],
+        ["echo", "$(rm a)"],
+        ["echo", "`id`"],
+        ["cat", "<(rm a)"],
+        ["ls", ">", "out"],
+        ["cat", "a", ">>b"],
+        ["cat", "'/etc/hosts'"],
+        ["cat", "docs/a .env"],
+        ["bash", "-lc", "ls", "; rm a"],
+        ["bash", "-c", "cd docs && cat ../notes"],
+        ["bash", "-c", "python3 --version < a.py"],
+    ],
+)
+def test_words_that_are_another_line_to_a_shell_need_a_person(tool: str, words: list[str]) -> None:
+    """Some tools join a list of words and give it to a shell, so the list is judged as words and as that line."""
+    assert "allow" != judged(DEFAULT, tool, command=words).action
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ls", "-la", "src"],
+        ["grep", "-n", "two words", "a.py"],
+        ["git", "log", "--format=%h %s"],
+        ["bash", "-lc", "cd src && ls | head"],
+        ["sh", "-c", "git status; git log -3"],
+    ],
+)
+def test_words_that_are_as_harmless_as_their_line_need_nobody(words: list[str]) -> None:
+    """A list passes if it only reads in both meanings; a shell with its script is the usual form of a line."""
+    assert "allow" == judged(DEFAULT, "shell", command=words).action
+
+
+def test_words_that_the_caller_starts_itself_are_no_line() -> None:
+    """`sayso ask -- CMD` starts the words as they are, so a sign of the shell in a word means nothing."""
+    args = {"argv": ["grep", "-n", "a|b", "a.py"], "command": ["grep", "-n", "a|b", "a.py"]}
+
+    assert "allow" == DEFAULT.judge(PolicyCall("", "shell", args, cwd="/srv/app", is_command=True)).action
+
+
+def test_a_denied_program_is_found_in_words_that_a_shell_would_join() -> None:
+    """A rule that denies a program also finds it behind an operator in a list of words."""
+    assert "deny" == judged(DEFAULT, "bash", command=["ls", "&&", "mkfs", "/dev/sda"]).action
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("web_search", {"query": "why is ghp_" + "a1B2" * 9 + " refused"}),
+        ("WebSearch", {"query": "sk-ant-" + "a1B2" * 9}),
+        ("google_web_search", {"query": "AKIA" + "A2B3" * 4}),
+        ("web_search", {"search_term": "xoxb-" + "1234567890" * 3}),
+        ("web_search", {"query": "x", "q": "glpat-" + "a1B2" * 5}),
+    ],
+)
+def test_a_search_of_the_web_for_a_key_needs_a_person(tool: str, args: dict[str, Any]) -> None:
+    """The words of a search leave the machine, so a person is asked if they have the form of a key."""
+    assert "approve" == judged(DEFAULT, tool, **args).action
+    assert "allow" == judged(DEFAULT, tool, query="what is a password manager, token=abc").action
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(True, "deny"), (False, "allow")])
+def test_a_credential_is_found_in_a_text(wanted: bool, expected: str) -> None:
+    """`credential: true` holds for a text with a key; `false` holds for every other text."""
+    when = [{"key": "text", "op": "credential", "value": wanted}]
+    found = policy({"when": when, "action": "deny"}, default_action="allow")
+
+    assert expected == judged(found, "note_it", text="ghp_" + "a1B2" * 9).action
+    assert "approve" == judged(found, "note_it", text="x" * 20_000).action

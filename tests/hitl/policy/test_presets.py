@@ -53,8 +53,23 @@ SECRETS = (
     "func/local.settings.json",
 )
 OPEN = (
-    "tokens.json",
     "src/token.py",
+    "src/key/ring.py",
+    "auth/login.ts",
+    "tokens.go",
+    "credentials.ts",
+    "config/database.yml",
+    "appsettings.json",
+    "values.yaml",
+    "hosts.yml",
+    "keyboard.json",
+    "tokenizer.json",
+    "env.d.ts",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    "docs/vault.md",
+    ".envrc.example",
     "docs/passwords.md",
     "google-services.json",
     "keys.json",
@@ -115,6 +130,60 @@ def test_instance_metadata_is_closed_in_all(name: str, url: str) -> None:
 def test_look_alikes_of_secrets_are_open(path: str) -> None:
     """Names that only resemble those of secrets are not closed."""
     assert "allow" == POLICIES["default"].judge(PolicyCall("", "read_file", {"path": path}, cwd="/srv/app")).action
+
+
+COPIES = (
+    ".env~", ".env.swo", "#.env#", ".#.env", ".env.1", "id_rsa~", ".id_rsa.swp", "tls/server.pem~", "server.key.bak.1",
+    "private.pem.txt", ".netrc~", ".npmrc.bak", ".pypirc.save", ".htpasswd.orig", "wp-config.php.bak", "secrets.yml~",
+    "main.tfvars.old", "id_ed25519_sk~", "id_rsa_backup", "shadow-", ".docker/config.json.bak", "wp-config.bak.php",
+)  # fmt: skip
+SHAPES = (
+    ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env",
+    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak",
+)  # fmt: skip
+NAMED = (
+    "secrets/api", ".secret/x", "run/secrets/db", "credentials", "credentials.yml", "passwd", "shadow", ".password",
+    "token", "token.json", "tokens.json", "oauth.json", "key.json", ".openai", "anthropic_key", "my-key",
+    "hf_token", "google_token.json",
+)  # fmt: skip
+PROGRAMS = (
+    "ssh_host_rsa_key", "secring.gpg", "me.age", "kubeconfig-prod", "kube.config", "admin.conf", ".Xauthority",
+    "logins.json", "key4.db", "kaggle.json", ".huggingface/token", ".databrickscfg", ".snowsql/config",
+    ".dbt/profiles.yml", ".sentryclirc", "sentry.properties", "keystore.properties", "vault.yml",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", [*COPIES, *SHAPES, *NAMED, *PROGRAMS])
+@pytest.mark.parametrize("name", ["default", "dev", "headless"])
+def test_copies_and_usual_names_of_secrets_are_never_read_unasked(name: str, path: str) -> None:
+    """No tool and no command reads, unasked, a copy of a secret file or a file with the usual name of a secret."""
+    commands = (f"cat '{path}'", f"git show 'HEAD:{path}'", f"grep x 'deep/{path}'", f"head './{path}'")
+    calls = [
+        PolicyCall("", "read_file", {"path": path}, cwd="/srv/app"),
+        PolicyCall("", "get", {"path": path}, cwd="/srv/app"),
+        *(PolicyCall("", "bash", {"command": command}, cwd="/srv/app") for command in commands),
+    ]
+
+    assert "allow" not in [POLICIES[name].judge(call).action for call in calls]
+
+
+def test_a_secret_below_a_folder_that_a_command_enters_is_not_read_unasked() -> None:
+    """A path is judged in the folder that `cd` has entered."""
+    call = PolicyCall("", "bash", {"command": "cd secrets && cat api"}, cwd="/srv/app")
+
+    assert "approve" == POLICIES["default"].judge(call).action
+
+
+@pytest.mark.parametrize("command", ["cat *.md", "wc -l src/*.py", "ls lib/*.c", "head *.ts"])
+def test_patterns_of_source_files_need_nobody(command: str) -> None:
+    """A shell's wildcard takes no hidden file, so a pattern of source files covers no secret."""
+    assert "allow" == POLICIES["default"].judge(PolicyCall("", "bash", {"command": command}, cwd="/srv/app")).action
+
+
+@pytest.mark.parametrize("command", ["cat .e*", "cat *_key", "cat *.pem?", "cat sec*/*", "cat token.*", "cat *.env"])
+def test_patterns_that_may_take_a_secret_need_a_person(command: str) -> None:
+    """A pattern that some secret's name matches is asked about."""
+    assert "allow" != POLICIES["default"].judge(PolicyCall("", "bash", {"command": command}, cwd="/srv/app")).action
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,38 @@ def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str
 
 
 @pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("search", {"query": "x", "path": "src"}),
+        ("search", {"pattern": "x"}),
+        ("search", {"query": "x", "directory": "."}),
+        ("search_files", {"path": ".", "regex": "x"}),
+        ("search_files", {"regex": "x"}),
+        ("search_files", {"folder": "src", "query": "x"}),
+        ("grep", {"pattern": "x", "path": "src"}),
+    ],
+)
+@pytest.mark.parametrize("secret", [".env", "tokens.json", "server.pem~"])
+def test_a_search_tool_reads_a_tree_only_if_it_holds_no_closed_file(
+    work: Path, tool: str, args: dict[str, str], secret: str
+) -> None:
+    """A search tool with a folder or a pattern is judged as `grep -r`: nothing below the folder may be closed."""
+    policy: Policy = POLICIES["default"].with_ports(RealPaths())
+    before = policy.judge(PolicyCall("", tool, args, cwd=str(work))).action
+    (work / "src" / secret).write_text("A=b\n")
+
+    assert ("allow", "approve") == (before, policy.judge(PolicyCall("", tool, args, cwd=str(work))).action)
+    assert "allow" == policy.judge(PolicyCall("", "search", {"query": "x"}, cwd=str(work))).action
+
+
+@pytest.mark.parametrize("command", ["git log --pretty=mine", "git show --format=onel -s", "git log --pretty=format"])
+def test_a_format_from_the_configuration_of_git_needs_a_person(command: str) -> None:
+    """A name that isn't one of git's own formats may stand for a format that runs gpg."""
+    assert action(command) == "approve"
+    assert action("git log --pretty=fuller -3") == action("git log --format=format:%h -3") == "allow"
+
+
+@pytest.mark.parametrize(
     ("options", "expected"),
     [
         ("--include='*.py'", "allow"),

@@ -32,7 +32,7 @@ BIG: dict[str, Any] = {
 VALUES: dict[str, Any] = {
     "eq": "never", "ne": "never", "in": ["never", -7], "matches": "(?i)ne[v]er", "path_matches": "^/never", "lt": -7,
     "le": -7, "gt": 10**9, "ge": 10**9, "glob": "**/never/**", "host": "never.example", "host_class": "metadata",
-    "url_scheme": "never", "url_port": 7,
+    "url_scheme": "never", "url_port": 7, "credential": True,
 }  # fmt: skip
 
 

@@ -114,3 +114,11 @@ def test_no_argument_has_two_meanings_where_one_is_harmless() -> None:
     """In the shipped table, an argument that names something or must be off is never listed as harmless too."""
     for place, one in tools.shapes().items():
         assert not one.harmless & (one.named() | one.off), place
+
+
+def test_a_tool_may_show_whole_folders_only_with_some_arguments() -> None:
+    """`tree_with` lists the arguments with which a call shows the contents of files; `tree` needs none of them."""
+    found = tools.parse("[search]\nnames = a b\ntree_with = path\n[search x]\nnames = b\ntree = yes\n")
+
+    assert [found["", "a"].shows_trees(args) for args in ((), ("query",), ("query", "path"))] == [False, False, True]
+    assert found["", "b"].shows_trees(())

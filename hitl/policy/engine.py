@@ -612,7 +612,7 @@ def closing(checked: Checked, tool: str) -> Closed:
     return Closed(tuple(found), untold, hints(found) if found else lambda _: False)
 
 
-_TEXTUAL = frozenset(("matches", "eq", "ne", "in"))
+_TEXTUAL = frozenset(("matches", "path_matches", "eq", "ne", "in"))
 _PATH_KEYS = frozenset((ANYWHERE, "path", f"{ROLE}reads", f"{ROLE}writes"))
 
 

@@ -126,11 +126,15 @@ class Installation:
     def start(self, *, dies_at: str = "", **environment: str) -> None:
         """Start the service and wait until it answers. Takes what `launch` takes."""
         self.launch(dies_at=dies_at, **environment)
-        until(self._answers, "the service to answer")
+        until(self._started, "the service to answer")
 
-    def _answers(self) -> bool:
+    def _started(self) -> bool:
         assert self.process is not None
         assert self.process.poll() is None, self.log
+        return self.answers()
+
+    def answers(self) -> bool:
+        """Whether a service takes connections. The socket is there a little earlier."""
         with contextlib.suppress(ClientError), self.client():
             return True
         return False

@@ -102,8 +102,7 @@ def test_who_is_revoked_has_no_rights_from_then_on(running: Installation) -> Non
         assert 1 == running.run(*words).returncode, words
     assert 12 == running.run("ask", "deploy", "--quiet").returncode
     running.stop()
-    running.launch()
-    until(running.socket.exists, "the service to be there again")
+    running.start()
     assert 1 == running.run("approve", pending["short"]).returncode
 
 

@@ -25,7 +25,7 @@ def test_a_fork_of_the_service_answers_until_it_is_killed(tmp_path: Path) -> Non
     """It reads the installation's settings, listens on its socket, and ends by SIGKILL."""
     service = Installation(tmp_path)
     fork = Fork(["run", "--config", str(service.config)], service.surroundings(), tmp_path, tmp_path / "log")
-    until(service.socket.exists, "the socket")
+    until(service.answers, "the service to answer")
     told = service.call("pending")
     fork.kill()
 

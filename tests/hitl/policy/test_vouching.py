@@ -1,5 +1,6 @@
 """What the shipped presets let a command do: never more than the tools that read and write files."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -179,6 +180,24 @@ def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str
     (work / "src" / "server.pem").write_text("key\n")
 
     assert ("allow", "approve") == (before, here(work, command))
+
+
+@pytest.mark.parametrize(
+    ("op", "value"), [("glob", "**/plans/**"), ("matches", "/plans/"), ("path_matches", "/plans/")]
+)
+def test_a_rule_of_ones_own_closes_files_in_a_tree(work: Path, op: str, value: str) -> None:
+    """In whatever way the rule tests the path: a reader of the whole folder must not read what `read_file` is denied."""
+    rule = {"kind": "read", "action": "deny", "when": [{"key": "path", "op": op, "value": value}]}
+    document = json.dumps({"version": 1, "preset": "default", "rules": [rule]})
+    policy = load(document, name="own").with_ports(RealPaths())
+    (work / "src" / "plans").mkdir()
+    (work / "src" / "plans" / "a.txt").write_text("x\n")
+    verdicts = {
+        folder: policy.judge(PolicyCall("", "Bash", {"command": f"grep -rn x {folder}"}, cwd=str(work))).action
+        for folder in ("src", "src/a.py")
+    }
+
+    assert {"src": "approve", "src/a.py": "allow"} == verdicts
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_fifty_who_wait_are_answered_and_the_next_service_goes_on(install: Calla
     try:
         status = first.stop()
         answers = [answer(poll) for poll in polls]
-        until(newer._answers, "the newer service to answer")  # noqa: SLF001 - `start` would launch a third
+        until(newer.answers, "the newer service to answer")
         newer.call("decide", target=ref, verb="approve")
         until(lambda: "succeeded" in newer.events(ref), "the command to run")
         events, stopped = newer.events(ref), newer.stop()
@@ -86,7 +86,7 @@ def test_the_next_service_waits_until_a_running_tool_has_ended(install: Callable
         (first.workspace / "go").touch()
         status = first.wait()
         approving.join()
-        until(newer._answers, "the newer service to answer")  # noqa: SLF001 - `start` would launch a third
+        until(newer.answers, "the newer service to answer")
         shown = newer.status(ref)
     finally:
         newer.close()

@@ -186,7 +186,7 @@ def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str
     ("op", "value"), [("glob", "**/plans/**"), ("matches", "/plans/"), ("path_matches", "/plans/")]
 )
 def test_a_rule_of_ones_own_closes_files_in_a_tree(work: Path, op: str, value: str) -> None:
-    """In whatever way the rule tests the path: a reader of the whole folder must not read what `read_file` is denied."""
+    """However the rule tests the path: a reader of the whole folder must not read what `read_file` is denied."""
     rule = {"kind": "read", "action": "deny", "when": [{"key": "path", "op": op, "value": value}]}
     document = json.dumps({"version": 1, "preset": "default", "rules": [rule]})
     policy = load(document, name="own").with_ports(RealPaths())

@@ -10,7 +10,7 @@ AGENTS := .agents
 SLACK_SERVER := .venv-slack-server
 FRAMEWORKS := .venv-frameworks
 ARGS ?=
-# More than half of what tests do is wait for processes and deadlines, so so many workers keep the processors busy.
+# More than half of what tests do is wait for processes and deadlines, so there are twice as many workers as processors, and one.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) + 1)')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

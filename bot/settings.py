@@ -538,7 +538,7 @@ def load(path: Path | None) -> Settings:
 
 def _digest(file: Path) -> str:
     try:
-        # A pipe gives its content once, so a second reader would wait for ever.
+        # A pipe gives its content once. A second reader would wait for ever.
         return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     except OSError:
         return ""

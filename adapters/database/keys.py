@@ -34,8 +34,8 @@ def load(path: Path, *, given: bool = False, database: Path | None = None) -> Se
     """
     try:
         if not given and not path.exists():
-            if database is not None and is_lost(path, database):
-                raise Unavailable(lost(path, database))
+            if database is not None and (why := lost(path, database)):
+                raise Unavailable(why)
             _make(path)
         if not given and not path.stat().st_mode & _OPEN:
             close_to_others(path, _FILE_MODE)
@@ -66,13 +66,10 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
         ) from error
 
 
-def is_lost(path: Path, database: Path) -> bool:
-    """Return whether the key file is missing beside a database that its keys have sealed."""
-    return not path.exists() and database.exists() and database.stat().st_size > 0
-
-
-def lost(path: Path, database: Path) -> str:
-    """Return a sentence about a lost key file, and what to do."""
+def lost(path: Path, database: Path) -> str | None:
+    """Return what to do if the key file is missing beside a database that its keys have sealed, else None."""
+    if path.exists() or not database.exists() or not database.stat().st_size:
+        return None
     return (
         f"The keys {path} are missing, and they sealed all that {database} holds. Put the file back from a backup."
         " If there is none, move the state folder away and begin anew: nothing in it can be verified or decided."

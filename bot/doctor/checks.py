@@ -282,9 +282,9 @@ def _separation(people: Directory, uid: int) -> Iterator[Check]:
 
 
 def _folder(path: Path) -> Check:
-    if not path.is_dir() and os.path.lexists(path):
-        return Check("state folder", Health.RED, f"{path} is no folder. Name another one: state in sayso.toml")
     if not path.is_dir():
+        if os.path.lexists(path):
+            return Check("state folder", Health.RED, f"{path} is no folder. Name another one: state in sayso.toml")
         return Check("state folder", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
@@ -298,14 +298,14 @@ def _folder(path: Path) -> Check:
 
 
 def _keys(settings: Settings) -> Check:
-    from adapters.database.keys import is_lost, lost, read
+    from adapters.database.keys import lost, read
     from adapters.database.sqlite.folder import KEYS
 
     given = settings.given_keys()
     state = settings.folder("state")
     path = given or state / KEYS
-    if given is None and is_lost(path, state / "sayso.db"):
-        return Check("keys", Health.RED, lost(path, state / "sayso.db"))
+    if given is None and (why := lost(path, state / "sayso.db")):
+        return Check("keys", Health.RED, why)
     if given is None and not path.exists():
         return Check("keys", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
     try:

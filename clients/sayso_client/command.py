@@ -163,8 +163,9 @@ class Command:
         for row in call.get("record", ()):
             if row["event"] == "not_shown" and row["data"] not in self._unseen:
                 self._unseen.add(row["data"])
-                told = {name: visible(text) for name, text in jsonlib.loads(row["data"]).items()}
-                tell(say("command.unseen", short=call["short"], route=told["route"], why=told["why"]), "yellow")
+                told = jsonlib.loads(row["data"])
+                where, why = visible(told["route"]), visible(told["why"])
+                tell(say("command.unseen", short=call["short"], route=where, why=why), "yellow")
 
     def _take(self, command: Sequence[str]) -> int | None:
         """Run the command. Without a command, take over the approved call, so that the caller can run it.

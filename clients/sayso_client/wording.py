@@ -86,7 +86,6 @@ ENGLISH: Mapping[str, str] = {
     "command.unreported": "{short} ran and ended with status {status}, but the service can't be reached to record that. It will record that the result is unknown.",
     "command.taken": "{short} was approved, and another waiter got the approval, which is good for one run. Nothing was run here.",
     "command.waits": "{short} is pending until {until} UTC. Who may approve: {approvers}.",
-    "ask.unwritable": "The outcome can't be written to {file}: {error}. Nothing was asked.",
     "command.unseen": "The card of {short} can't be shown in {route}: {why}. It waits for answers from elsewhere.",
     "command.withdraws": "{waits} Ctrl-C withdraws it.",
     "command.stays": "{waits} Ctrl-C ends only this wait.",
@@ -101,6 +100,7 @@ ENGLISH: Mapping[str, str] = {
     "ask.timeout": "--timeout {text} isn't a time; write 90s, 5m, 2h or 1d",
     "ask.token": "--url and --token-file belong together, and --ca-file needs them.",
     "ask.both": "--url names a service, so leave out --socket and --config.",
+    "ask.unwritable": "The outcome can't be written to {file}: {error}. Nothing was asked.",
     "ask.outcome": "{file} can't be written: {error}",
     "command.status": "exit status {status}",
 }

@@ -221,15 +221,16 @@ def glob(pattern: str) -> Glob:
 
 
 def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool:
-    """Whether some path matches a pattern without ``**`` and one of ``others``, which are alternatives of globs.
+    """Return whether some path matches both ``pattern``, which has no ``**``, and one of ``others``.
+
+    The others are alternatives of globs.
 
     It may return True for patterns that share no path, but never False for patterns that share one. Case is ignored.
     Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
     """
     pattern = pattern.casefold()
     parts = tuple(pattern.split("/"))
-    found = _END.search(pattern)
-    end = found[0] if found is not None and found[1] is None else ""
+    end, _ = _ending(pattern)
     for other, letters, last in _ends(others):
         if end and letters and not (end.endswith(letters) or letters.endswith(end)):
             continue
@@ -242,18 +243,20 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
 @lru_cache(maxsize=512)
 def _ends(alternatives: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, re.Pattern[str] | None], ...]:
-    """Return the parts of each alternative, and the letters or the class at its end. Most patterns differ there."""
-    ends: list[tuple[tuple[str, ...], str, re.Pattern[str] | None]] = []
-    for one in map(str.casefold, alternatives):
-        found = _END.search(one)
-        letters = found[0] if found is not None and found[1] is None else ""
-        last = re.compile(found[1]) if found is not None and found[1] is not None else None
-        ends.append((tuple(one.split("/")), letters, last))
-    return tuple(ends)
+    """Return the parts of each alternative, and its ending. Most patterns differ there."""
+    return tuple((tuple(one.split("/")), *_ending(one)) for one in map(str.casefold, alternatives))
 
 
 #: The end of a pattern: a class without escapes, or letters without wildcards and slashes.
 _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
+
+
+def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
+    """Return the letters at the end of a pattern, and the class there; "" and None if it ends otherwise."""
+    found = _END.search(pattern)
+    if found is None:
+        return "", None
+    return ("", re.compile(found[1])) if found[1] else (found[0], None)
 
 
 @lru_cache(maxsize=4096)

@@ -103,11 +103,11 @@ class Vouching:
         YES if no closed glob meets the pattern, or if the tool may use every file that the pattern matches now.
         """
         if self._meets_none(use, tool):
-            return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
+            return self._any(use.path, tool)
         found = self._expanded(use.path)
         if not found and tool == READ and self._meets_none(use, tool, hidden=False):
-            # The shell takes no hidden file for the wildcard, and none is in the folder that some shells would take.
-            return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
+            # A shell that nobody told to takes no hidden file for the wildcard.
+            return self._any(use.path, tool)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
@@ -115,8 +115,12 @@ class Vouching:
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
+    def _any(self, pattern: str, tool: str) -> int:
+        """Judge a pattern that meets no closed glob: by one name that it matches, and by the links behind it."""
+        return min(self._one(tool, _example(pattern)), self._links(pattern, tool))
+
     def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
-        """Whether no closed glob meets the pattern, and nothing else can close a file that it matches."""
+        """Return whether the pattern meets no closed glob, and no other condition can close a file that it matches."""
         closed = self.closed[tool]
         if use.dashes or closed.untold:
             return False

@@ -225,10 +225,10 @@ def _numbered(parse: Parse, at: int) -> bool:
     """
     dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     at += dotted
-    end = len(parse.tokens)
-    while parse.tokens[end - 1].kind is TokenKind.BREAK:
-        end -= 1
-    token, closes = parse.tokens[at], at + 1 + dotted >= end or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
+    token, closes = (
+        parse.tokens[at],
+        at + 1 + dotted >= parse.end() or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE,
+    )
     return token.text.startswith("#") or (token.kind is TokenKind.NUMBER and closes)
 
 

@@ -106,14 +106,19 @@ class Parse:
                     reach[stop] = reach.get(stop, False) or bool(decides) or (decides is not None and reach[at])
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
+    def end(self) -> int:
+        """Return the number of tokens without the stops at the end of the message."""
+        end = len(self.tokens)
+        while end and self.tokens[end - 1].kind is TokenKind.BREAK:
+            end -= 1
+        return end
+
     def asks_back(self) -> bool:
         """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
 
         A tag that is the end of a longer phrase asks nothing: "sí, es verdad". A stop may stand inside that phrase.
         """
-        end = len(self.tokens)
-        while end and self.tokens[end - 1].kind is TokenKind.BREAK:
-            end -= 1
+        end = self.end()
         return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
 
     def _is_tag(self, at: int, end: int) -> bool:

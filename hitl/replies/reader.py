@@ -339,8 +339,8 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
         hesitated = sentence and any(_agrees(parse) and _holds(parse, _HESITATES) for parse in others)
-        doubted = contested or hesitated or any(map(_refuses, others))
-        doubted = doubted or any(parse.asks_back() for parse in others)
+        asked_back = any(parse.asks_back() for parse in others)
+        doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
     return [unclear(_DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]

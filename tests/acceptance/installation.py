@@ -134,7 +134,7 @@ class Installation:
         return self.answers()
 
     def answers(self) -> bool:
-        """Whether a service takes connections. The socket is there a little earlier."""
+        """Return whether a service takes connections. It makes the socket a little earlier."""
         with contextlib.suppress(ClientError), self.client():
             return True
         return False

@@ -138,7 +138,7 @@ def test_a_revocation_is_kept_where_the_service_can_write(running: Installation)
 
 
 def test_a_name_is_added_on_a_line_of_its_own(running: Installation) -> None:
-    """Also if somebody edited the file, and its last line has no end: whose name stands there stays without rights."""
+    """Somebody may have edited the file and left its last line without an end. That name stays without rights too."""
     kept = running.state / "revoked"
     kept.write_text("bob")
     done = running.run("revoke", ME)

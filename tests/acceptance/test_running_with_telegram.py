@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import time
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from tests.acceptance.installation import ALONE, ME, until
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from tests.acceptance.installation import Installation
 
@@ -75,18 +76,25 @@ async def test_a_wrong_token_is_told_as_such(install: Callable[..., Installation
     assert not any("connection" in one for one in told)
 
 
-async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., Installation]) -> None:
-    """With the platform's own words, while the request waits for an approver at a terminal."""
+@contextlib.asynccontextmanager
+async def polling(install: Callable[..., Installation], people: str) -> AsyncIterator[Installation]:
+    """A service with these settings of people and routes, from its first poll of a Telegram of its own to its stop."""
     async with TelegramServer() as server:
         bot = await server.bot()
-        settings = f'routes = ["telegram:7"]\n{ALONE}' + SETTINGS.format(api=server.root_url)
+        settings = people + SETTINGS.format(api=server.root_url)
         service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
         await asyncio.to_thread(service.start)
         await server.wait_polling(timeout=20)
+        yield service
+        await asyncio.to_thread(service.stop)
+
+
+async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., Installation]) -> None:
+    """With the platform's own words, while the request waits for an approver at a terminal."""
+    async with polling(install, f'routes = ["telegram:7"]\n{ALONE}') as service:
         ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
         await asyncio.to_thread(until, lambda: "not_shown" in service.events(ref), "a card that is refused")
         told = await asyncio.to_thread(service.run, "show", ref)
-        await asyncio.to_thread(service.stop)
 
     (line,) = [line for line in told.stdout.splitlines() if "not_shown" in line]
     assert line.endswith(say("show.not_shown", route="telegram:7", why="Chat not found"))
@@ -94,18 +102,12 @@ async def test_show_says_where_a_card_could_not_be_shown(install: Callable[..., 
 
 async def test_whoever_waits_hears_that_a_card_could_not_be_shown(install: Callable[..., Installation]) -> None:
     """Once, with the platform's own words; an approver at a terminal can still answer."""
-    async with TelegramServer() as server:
-        bot = await server.bot()
-        settings = f'routes = ["telegram:7"]\n{ALONE}' + SETTINGS.format(api=server.root_url)
-        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
-        await asyncio.to_thread(service.start)
-        await server.wait_polling(timeout=20)
+    async with polling(install, f'routes = ["telegram:7"]\n{ALONE}') as service:
         waiting = service.begin("ask", "deploy", "--", "true")
         assert waiting.stderr is not None
         lines = [await asyncio.to_thread(waiting.stderr.readline) for _ in range(2)]
         service.call("decide", target=service.call("pending")["calls"][0]["ref"], verb="approve")
         _, rest = await asyncio.to_thread(waiting.communicate)
-        await asyncio.to_thread(service.stop)
 
     assert says(lines[1], "command.unseen", route="telegram:7", why="Chat not found")
     assert 0 == waiting.returncode
@@ -114,19 +116,13 @@ async def test_whoever_waits_hears_that_a_card_could_not_be_shown(install: Calla
 
 async def test_a_mended_route_is_no_trouble_after_a_reload(install: Callable[..., Installation]) -> None:
     """The refusal makes the service unready; the operator who mends it needn't restart the service."""
-    async with TelegramServer() as server:
-        bot = await server.bot()
-        people = f'approvers = ["telegram:9"]\nroutes = ["telegram:7"]\nrequesters = ["{ME}"]\noperators = ["{ME}"]\n'
-        settings = people + SETTINGS.format(api=server.root_url)
-        service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token})
-        await asyncio.to_thread(service.start)
-        await server.wait_polling(timeout=20)
+    people = f'approvers = ["telegram:9"]\nroutes = ["telegram:7"]\nrequesters = ["{ME}"]\noperators = ["{ME}"]\n'
+    async with polling(install, people) as service:
         service.call("ask", tool="deploy", args={"argv": ["true"]})
         (trouble,) = await asyncio.to_thread(until, lambda: service.call("ping")["troubles"], "the refused card")
         service.config.write_text(service.config.read_text().replace("telegram:7", "telegram:9"))
         await asyncio.to_thread(service.run, "reload")
         mended = service.call("ping")["troubles"]
-        await asyncio.to_thread(service.stop)
 
     assert says(trouble, "trouble.route", route="telegram:7", why="Chat not found")
     assert [] == mended

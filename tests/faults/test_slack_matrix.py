@@ -172,9 +172,10 @@ class RoomLife(Life):
             self.untold.append(f"{who} {moment}")
 
     async def _filed(self) -> None:
-        """Until the file below the card, which follows by itself, stands there, or its reader was told that it doesn't.
+        """Wait until the file stands below the card, or its reader was told that it doesn't.
 
-        The service waits a second for Slack here, and a busy machine may take longer for one of the three requests.
+        The service sends the file by itself, in three requests. On a busy machine one of them may take longer than the
+        service waits here.
         """
         world = self._room.server.world
 

@@ -7,6 +7,7 @@ command names an absolute Python, runs it isolated (`-I`), and turns every failu
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import json
 import os
@@ -27,7 +28,7 @@ from sayso_client.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 #: The text by which our commands are recognised. Every installed command contains it, and no other text does.
 MARK = "sayso_client.hooks"
@@ -163,11 +164,9 @@ def module(host: str) -> Host:
 def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
     """Return the change that installs the hook. Raises ClientError if the settings can't be read."""
     before, known, plugin = _read(file), module(host), _plugin(host, file)
-    try:
+    with _understood(file):
         told = plugin.as_uri() if plugin else line
         after = known.put(known.take(before or ""), told, wait_s)
-    except (ValueError, AttributeError, TypeError) as error:
-        raise _wrong("hook.settings", file=file, error=error) from error
     first = SettingsChange(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
     return SettingsChange(file, before, after, first)
 
@@ -180,7 +179,7 @@ def unplanned(host: str, file: Path) -> SettingsChange:
     """
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     after: str | None
-    try:
+    with _understood(file):
         after, kept = known.take(before or ""), _read(_backup(file))
         made = known.take(known.put("", MARK, _SHORTEST_WAIT_S))
         if plugin and after != before:
@@ -189,11 +188,18 @@ def unplanned(host: str, file: Path) -> SettingsChange:
             after = None
         elif kept is not None and kept != after and _same(kept, after):
             after = kept
-    except (ValueError, AttributeError, TypeError) as error:
-        raise _wrong("hook.settings", file=file, error=error) from error
     settings = SettingsChange(file, before, after)
     # The settings come first, so that they never name a plugin that doesn't exist.
     return SettingsChange(plugin, _read(plugin), None, settings) if plugin else settings
+
+
+@contextlib.contextmanager
+def _understood(file: Path) -> Iterator[None]:
+    """Raise ClientError in place of the errors of settings that aren't what a host reads."""
+    try:
+        yield
+    except (ValueError, AttributeError, TypeError, IndexError) as error:
+        raise _wrong("hook.settings", file=file, error=error) from error
 
 
 def _plugin(host: str, file: Path) -> Path | None:
@@ -244,8 +250,11 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     if not lines:
         return [("red", say("hook.absent", host=host, file=file))]
     found = [_tried(line) for line in lines]
-    if isinstance(known, Guarded) and not _is_guarded(known, file):
-        found.append(("red", say(known.UNGUARDED, file=file, host=host)))
+    if isinstance(known, Guarded):
+        with _understood(file):
+            is_guarded = known.guarded(_read(file) or "")
+        if not is_guarded:
+            found.append(("red", say(known.UNGUARDED, file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
     return found + weak_points(_hook(lines), files, [os.getuid()] if users is None else users)
 
@@ -253,20 +262,10 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
 def _hook_lines(host: str, file: Path) -> list[str]:
     """Return the shell lines of our hook, [] if the settings don't name it. Raises ClientError for broken settings."""
     text, plugin = _read(file) or "", _plugin(host, file)
-    try:
+    with _understood(file):
         named = {line for line in _strings(text) if MARK in line}
         inside = {line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else named
-    except (ValueError, AttributeError, TypeError, IndexError) as error:
-        raise _wrong("hook.settings", file=file, error=error) from error
     return sorted(inside) if named else []
-
-
-def _is_guarded(known: Guarded, file: Path) -> bool:
-    """Return whether the host asks our hook under these settings. Raises ClientError for broken settings."""
-    try:
-        return known.guarded(_read(file) or "")
-    except (ValueError, AttributeError, TypeError) as error:
-        raise _wrong("hook.settings", file=file, error=error) from error
 
 
 def _hook(lines: list[str]) -> list[str]:

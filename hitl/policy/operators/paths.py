@@ -154,12 +154,8 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
 
 def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
     """Return the globs that may cover a path. To compile a glob takes far longer than this look at its literals."""
-    return [one for one in globs if not scope.paths.has_no_name(text, hints((one,)) or _always)]
-
-
-def _always(_text: str) -> bool:
-    """Return True: nothing is known of a glob that could rule it out."""
-    return True
+    looks = ((one, hints((one,))) for one in globs)
+    return [one for one, quick in looks if quick is None or not scope.paths.has_no_name(text, quick)]
 
 
 @lru_cache(maxsize=256)

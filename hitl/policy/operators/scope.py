@@ -238,13 +238,13 @@ def _as_line(words: Sequence[Any]) -> str | None:
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
         return None
-    line = " ".join(word if isinstance(word, str) else str(word) for word in few)
+    line = " ".join(map(str, few))
     match few:
         case [str(shell), "-c" | "-lc", str(script)] if shell.rpartition("/")[2] in _SHELLS and "<" not in script:
-            enters = _ENTERS.match(script.lstrip())
-            if enters is not None:
-                return script.lstrip()[enters.end() :]
-            return line if script.lstrip().startswith(("cd", "pushd")) else None
+            script = script.lstrip()
+            if enters := _ENTERS.match(script):
+                return script[enters.end() :]
+            return line if script.startswith(("cd", "pushd")) else None
     return line
 
 

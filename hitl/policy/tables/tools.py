@@ -60,7 +60,7 @@ class Shape:
     tree_with: frozenset[str] = frozenset()
 
     def shows_trees(self, args: Iterable[str]) -> bool:
-        """Whether a call with these arguments shows the contents of every file below the folders that it reads."""
+        """Return whether a call with these arguments shows every file below the folders that it reads."""
         return self.tree or not self.tree_with.isdisjoint(args)
 
     def named(self) -> frozenset[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.cards.card import Way, card, details
 from hitl.cards.data import view
+from hitl.cards.edits import TEXTS
 from hitl.cards.lines import in_utc, plain
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 #: The most characters of a diff, and of the two texts that are compared to make one.
 LONGEST_DIFF = 16_384
-#: Names that coding agents give to the two texts of an edit.
-_EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
 def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
@@ -102,7 +101,7 @@ def _diff(call: Call) -> str | None:
     if "@@" in call.preview:
         return call.preview
     args = call.arguments
-    for old, new in _EDITS:
+    for old, new in TEXTS:
         if isinstance(args.get(old), str) and isinstance(args.get(new), str):
             return _compared(args, old, new)
     return None

@@ -377,6 +377,7 @@ class CallView(_Answer):
     why: str
     rule: str | None
     headline: str = Field(description="Who wants to do what.")
+    choices: list[str] = Field(description="The answers that a question offers.")
     requester: str
     requester_name: str
     on_behalf_of: str = Field(description="The person behind the requester.")

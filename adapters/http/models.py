@@ -627,7 +627,7 @@ class TokenList(_Answer):
 
 
 class ChatLine(_Answer):
-    """One line of a conversation: its name, a text that it shows, or a mark that the line before was answered."""
+    """One line of the answer to a chat: the conversation's name, a text to show, or the end of the answer (`done`)."""
 
     chat: str | None = None
     show: str | None = None

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from sayso_client.hooks.answering import PROBE, PROBED
 from sayso_client.hooks.installing import Service, command
 from tests.acceptance.installation import Installation, until
 from tests.hook_events import EVENTS, PROMPT, read
@@ -318,6 +319,24 @@ def test_the_hook_itself_ends_at_its_deadline(silent: Path, host: str, tmp_path:
     assert 2 == done.returncode
     assert done.stderr.strip()
     assert "deny" == read(host, json.loads(done.stdout))
+
+
+def test_the_check_of_a_hook_does_not_wait_for_a_silent_service(silent: Path, tmp_path: Path) -> None:
+    """`sayso doctor` says that the service doesn't answer, long before the hook's own deadline."""
+    hook = command("codex", Service(socket=str(silent), uid=UID), 600)
+    code, _ = json.loads(ran(hook, PROBE, tmp_path).stdout)[PROBED]
+
+    assert "UNAVAILABLE" == code
+
+
+def test_a_host_that_blocks_the_alarm_signal_gets_a_block(silent: Path, tmp_path: Path) -> None:
+    """A child inherits the signals that its parent blocks, and those that it ignores."""
+    words = ["--socket", str(silent), "--uid", str(UID), "--patience", "1"]
+    hook = [sys.executable, "-I", "-m", "sayso_client.hooks", "codex", *words]
+    starts = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [14]); signal.signal(14, signal.SIG_IGN)"
+    host = shlex.join([sys.executable, "-c", f"{starts}; os.execv(sys.argv[1], sys.argv[1:])", *hook])
+
+    assert "block" == outcome("codex", ran(host, EVENTS["codex"], tmp_path))
 
 
 def test_a_host_that_never_ends_its_event_gets_a_block(silent: Path) -> None:

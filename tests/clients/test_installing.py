@@ -285,8 +285,8 @@ def test_a_service_that_refuses_only_the_user_of_the_check_is_yellow(
 
 @pytest.fixture
 def service() -> Iterator[Path]:
-    """The socket of a service that runs as this user."""
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "s"):
+    """The socket of a service that runs as this user, in a folder whose name each format writes in its own way."""
+    with tempfile.TemporaryDirectory(prefix='it\'s "ü" $x \\ ') as folder, serving(Path(folder) / "s"):
         yield Path(folder) / "s"
 
 
@@ -389,6 +389,26 @@ def test_a_codex_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path,
 
     file.write_text("not toml [[[\n" + file.read_text())
     assert 1 == install("codex", file, action="check")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "copilot", "gemini"])
+def test_settings_that_rule_over_the_users_own_count(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """A hook isn't installed below such a switch, and is red after somebody set the switch."""
+    known = installing.module(host)
+    over: tuple[tuple[str, str, bool], ...] = known.OVER  # type: ignore[attr-defined]
+    monkeypatch.setattr(known, "OVER", tuple(("../over.json", name, value) for _, name, value in over))
+    file = tmp_path / "own" / "settings"
+    for _, name, value in over:
+        (tmp_path / "over.json").write_text("// not JSON")
+        reach(host, file, service)
+        assert "red" not in {state for state, _ in checked(host, file)}
+
+        first, _, second = name.partition(".")
+        (tmp_path / "over.json").write_text(json.dumps({first: {second: value} if second else value}))
+        assert "red" in {state for state, _ in checked(host, file)}
+        assert 1 == install(host, file)
 
 
 OFF = {

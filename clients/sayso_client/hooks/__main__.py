@@ -72,12 +72,16 @@ def _end_after(patience_s: float, host: ModuleType) -> None:
     def end(*_: object) -> None:
         from sayso_client.wording import say
 
-        why = say("hook.no_answer")
-        os.write(2, f"{why}\n".encode())
-        os.write(1, json.dumps(host.denied({}, why)).encode())
-        os._exit(_BLOCK)
+        try:
+            why = say("hook.no_answer")
+            os.write(2, f"{why}\n".encode())
+            os.write(1, json.dumps(host.denied({}, why)).encode())
+        finally:
+            os._exit(_BLOCK)
 
     signal.signal(signal.SIGALRM, end)
+    # The host may have blocked the signal, and a child inherits that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     signal.setitimer(signal.ITIMER_REAL, max(patience_s, 0.001))
 
 

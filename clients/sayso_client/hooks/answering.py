@@ -33,6 +33,8 @@ _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 PROBE = {"sayso": "probe"}
 #: The key in the answer to PROBE: a code and a reason. The code is REACHED, or that of the ClientError.
 PROBED, REACHED = "sayso", "reached"
+#: The seconds in which the service must answer the check.
+_PROBE_S = 10
 
 #: The number of characters of a session's id on the card, which distinguish the session from others.
 _SHORT_SESSION = 8
@@ -75,6 +77,7 @@ class Hook:
         code, why = REACHED, say("hook.reached")
         try:
             with self._connect() as client:
+                client.socket.settimeout(_PROBE_S)
                 client.call("ping")
         except ClientError as error:
             code, why = error.code, error.message

@@ -18,6 +18,7 @@ PROGRAM, TRIED = "claude", (2, 1, 332)
 FILE = ".claude/settings.json"
 MANAGED = "/etc/claude-code/managed-settings.json"
 MOVED = (("CLAUDE_CONFIG_DIR", "settings.json"),)
+OVER = ((MANAGED, "disableAllHooks", True), (MANAGED, "allowManagedHooksOnly", True))
 THEN = "hook.then.claude"
 _BEFORE, _PROMPT = "PreToolUse", "PermissionRequest"
 

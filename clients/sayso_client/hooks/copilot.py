@@ -19,6 +19,7 @@ PROGRAM, TRIED = "copilot", (1, 0, 102)
 FILE = ".copilot/hooks/sayso.json"
 MANAGED = "/etc/github-copilot/policy.d/sayso.json"
 MOVED = (("COPILOT_HOME", "hooks/sayso.json"),)
+OVER = (("../settings.json", "disableAllHooks", True),)
 THEN = None
 
 

@@ -14,6 +14,7 @@ PROGRAM, TRIED = "gemini", (0, 61, 0)
 FILE = ".gemini/settings.json"
 MANAGED = "/etc/gemini-cli/settings.json"
 MOVED = (("GEMINI_CLI_HOME", ".gemini/settings.json"),)
+OVER = ((MANAGED, "hooksConfig.enabled", False),)
 THEN = None
 _BEFORE, _NAMED = "BeforeTool", "sayso-"
 
@@ -81,7 +82,7 @@ def ours(text: str) -> Any:
 
     found = our_hooks(from_json(text))
     for group in found.get(_BEFORE, []):
-        group["hooks"] = [{**hook, "name": hook["name"][: len(_NAMED)]} for hook in group["hooks"]]
+        group["hooks"] = [{**hook, "name": str(hook.get("name"))[: len(_NAMED)]} for hook in group["hooks"]]
     return found
 
 

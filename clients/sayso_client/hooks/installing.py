@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +45,12 @@ _LONGEST_WAIT_S = 7 * 24 * 3600
 
 
 class Host(Protocol):
-    """The interface of a host's module for the installation (the module also translates the host's events)."""
+    """The interface of a host's module for the installation (the module also translates the host's events).
+
+    Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
+    user's own. Each is a place, seen from the folder of the user's settings, a name, and the value that switches hooks
+    off.
+    """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
     PROGRAM: str
@@ -200,9 +206,9 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
     with _understood(file):
         told = plugin.as_uri() if plugin else line
         after = known.put(known.take(before or ""), told, wait_s)
-        switch = known.off(after)
-    if switch:
-        raise _wrong("hook.refused", file=file, host=host, switch=switch)
+        found = _switch(known, file, after)
+    if found:
+        raise _wrong("hook.refused", file=found[0], host=host, switch=found[1])
     first = SettingsChange(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
     return SettingsChange(file, before, after, first)
 
@@ -248,7 +254,7 @@ def _understood(file: Path) -> Iterator[None]:
     """Raise ClientError in place of the errors of settings that aren't what a host reads."""
     try:
         yield
-    except (ValueError, AttributeError, TypeError, IndexError) as error:
+    except (ValueError, AttributeError, TypeError, LookupError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
 
 
@@ -302,12 +308,34 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     line = next((line for line in lines if "$(" in line), lines[0])
     found = [_tried(line)]
     with _understood(file):
-        if switch := known.off(_read(file) or ""):
-            found.append(("red", say("hook.off", file=file, host=host, switch=switch)))
+        if switch := _switch(known, file, _read(file) or ""):
+            found.append(("red", say("hook.off", file=switch[0], host=host, switch=switch[1])))
         if not _is_as_written(host, file, line):
             found.append(("red", say("hook.changed", file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
     return found + weak_points(_hook(line), files, [os.getuid()] if users is None else users)
+
+
+def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
+    """Return a setting with which the host runs tools without asking the hook in this file, and its file, or None."""
+    if name := known.off(text):
+        return file, name
+    for place, switch, value in getattr(known, "OVER", ()):
+        other = file.parent / place
+        if str(file) != known.MANAGED and _value(other, switch) is value:
+            return other, switch
+    return None
+
+
+def _value(file: Path, switch: str) -> object:
+    """Return the value of a setting such as `hooksConfig.enabled` in JSON, or None if it can't be read."""
+    try:
+        found: Any = json.loads(file.read_text("utf-8"))
+        for name in switch.split("."):
+            found = found[name]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return cast("object", found)
 
 
 def _is_as_written(host: str, file: Path, line: str) -> bool:
@@ -474,17 +502,23 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a JSON document. If the text isn't JSON, return the commands in our lines."""
-    try:
-        left, found = [json.loads(text)], []
-    except ValueError:
-        return [shlex.split(line.partition("=")[2], posix=True)[0] for line in text.splitlines() if MARK in line]
+    """Return all texts of a document in JSON or TOML. If the text is neither, return the texts in our lines."""
+    left, found = [_document(text)], []
+    if left == [None]:
+        return [json.loads(line.partition("=")[2]) for line in text.splitlines() if MARK in line]
     while left:
         value = left.pop()
         if isinstance(value, str):
             found.append(value)
         left += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return found
+
+
+def _document(text: str) -> Any:
+    for read in (json.loads, tomllib.loads):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return None
 
 
 def _read(file: Path) -> str | None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from hitl.cards.text import folded, visible
-from hitl.policy.tables.tools import shape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -34,6 +33,9 @@ _FLAGS = frozenset({"replace_all", "replaceAll"})
 _LONGEST = 16_384
 #: The argument in which Codex sends a patch to its hook.
 _PATCH = "command"
+_PATCH_BEGINS = ("*** Begin Patch\n", "--- ", "@@ ")
+#: The arguments by which an edit that holds no patch is known.
+_TELLING = frozenset({_LIST, *(name for pair in TEXTS for name in pair)})
 _PATCH_LINE = re.compile(r"^\*\*\* (?!Begin Patch$|End Patch$|End of File$)(.*)$", re.MULTILINE)
 _UPDATE = "Update File: "
 
@@ -50,6 +52,11 @@ class Edit(Struct, frozen=True):
 
 def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
     """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them."""
+    if _TELLING.isdisjoint(args) and not any(map(_is_patch, args.values())):
+        return None
+    # The package of the policy takes long to import, and most commands show cards without it.
+    from hitl.policy.tables.tools import shape  # noqa: PLC0415
+
     known = shape(tools, tool)
     if known is None or known.kind != "edit":
         return None
@@ -107,9 +114,13 @@ def _patch(args: Mapping[str, Any], names: Collection[str]) -> Edit | None:
     """Return the change of a diff, or of a patch in the format of Codex, which names its files itself. Else None."""
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None
-    if not isinstance(text, str) or not text.startswith(("*** Begin Patch\n", "--- ", "@@ ")):
+    if not isinstance(text, str) or not _is_patch(text):
         return None
     shown = folded(visible(text.removesuffix("\n")))
     files = _PATCH_LINE.findall(shown)
     file = files[0].removeprefix(_UPDATE) if len(files) == 1 and files[0].startswith(_UPDATE) else None
     return Edit(shown, frozenset(found), file)
+
+
+def _is_patch(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(_PATCH_BEGINS)

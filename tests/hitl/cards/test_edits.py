@@ -11,6 +11,7 @@ from hitl.cards.card import Way, card, is_cut
 from hitl.cards.lines import plain
 from hitl.cards.shown import PartKind, show
 from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.proof.canonical import canonical
 from hitl.testing import a_call
 from tests.hitl.world import NOON
@@ -22,8 +23,9 @@ PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-b = 2\n+b = 9\n*** End Pat
 
 
 def edited(tool: str, args: dict[str, Any], tools: str = "claude-code") -> Call:
-    """A call of a hook, to which no executor of ours added a sentence or a preview."""
-    return a_call(NOON, tools=tools, tool=tool, args=canonical(args), sentence="", preview="")
+    """A call of a hook, to which no executor of ours added a preview or a sentence about this tool."""
+    sentence = say("card.does.fallback", tool=tool)
+    return a_call(NOON, tools=tools, tool=tool, args=canonical(args), sentence=sentence, preview="")
 
 
 def parts(call: Call) -> list[tuple[str, str]]:

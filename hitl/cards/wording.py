@@ -737,6 +737,8 @@ ENGLISH: Mapping[str, str] = {
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
     # the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",
+    "command.os": "The command stopped: {error}.",
+    "command.forbidden": "{what} can't be read as {user}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
     "near.setting": "no such setting (did you mean {near}?)",

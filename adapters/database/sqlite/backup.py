@@ -50,10 +50,10 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Only the service's user can read the copy. It doesn't have the keys. Raises Unavailable, and makes no copy, if the
     file exists already or can't be written, or if the examination finds a flaw.
     """
-    if copy.exists():
-        raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
     part = copy.with_name(copy.name + ".part")
     try:
+        if copy.exists():
+            raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
         part.unlink(missing_ok=True)
         private_file(part)
         address = f"{database.absolute().as_uri()}?mode=ro"
@@ -70,7 +70,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     except OSError as error:
         raise Unavailable(f"{copy} can't be written: {error.strerror}. Nothing was copied.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
     return examined
 
 

@@ -1,4 +1,4 @@
-"""Gives `SettingsError`, which adapters also raise, the name that the code of the process uses, and explains OSError."""
+"""The errors of the process: `SettingsError`, which adapters also raise, and a sentence for an OSError."""
 
 from __future__ import annotations
 

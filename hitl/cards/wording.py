@@ -454,6 +454,7 @@ ENGLISH: Mapping[str, str] = {
     "stats.by_requester": "By requester",
     "stats.by_approver": "By approver",
     "backup.made": "{file}: {lines:line|lines} and {calls:request|requests}, as they were written. The keys aren't in it.",
+    "backup.exposed": "{file} is in the workspace {workspace}, where tools can read it, and the arguments in a backup aren't masked. Nothing was copied. Name a file elsewhere, such as {inside}",
     "backup.restored": "Restored from {file}: {lines:line|lines} and {calls:request|requests}, as they were written.",
     "backup.kept": "The database that was there is now {kept}.",
     "backup.behind": "The record went on after this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",

@@ -10,7 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.acceptance.installation import STRANGER_UID, Installation
+from adapters.database.sqlite.backup import back_up
+from bot.cli.common import kept_files
+from bot.settings import load
+from tests.acceptance.installation import OTHER_UID, STRANGER_UID, Installation, acting_as
 from tests.patience import PATIENCE_S
 
 #: Every command that reads the state folder itself.
@@ -73,3 +76,22 @@ def test_whoever_may_not_read_the_record_is_told_in_one_sentence(install: Callab
     assert all("red" == checks[name]["state"] for name in ("database", "keys"))
     assert "green" == checks["settings"]["state"]
     assert {"tools", "policy", "service"} <= checks.keys()
+
+
+def test_a_backup_by_root_belongs_to_the_services_user(install: Callable[..., Installation]) -> None:
+    """So that user can restore it, and root's own attempt to restore it says what to do."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can run a service as another user")
+    here = install()
+    for path in (here.state, *here.state.iterdir()):
+        os.chown(path, OTHER_UID, OTHER_UID)
+    copy = here.root / "copy.db"
+    kept = kept_files(load(here.config))
+    back_up(kept.database, copy, kept.keys, kept.mark)
+    with acting_as(OTHER_UID):
+        owner, readable = copy.stat(), copy.read_bytes()
+    as_root = here.run("restore", "copy.db")
+
+    assert (OTHER_UID, OTHER_UID, 0o600) == (owner.st_uid, owner.st_gid, owner.st_mode & 0o777)
+    assert readable.startswith(b"SQLite format 3")
+    assert (1, True) == (as_root.returncode, f"sudo -u '#{OTHER_UID}'" in as_root.stderr)

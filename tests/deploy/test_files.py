@@ -234,7 +234,7 @@ def test_the_installer_refuses_a_python_that_others_cannot_run(tmp_path: Path) -
     assert {"closed"} == {path.name for path in tmp_path.iterdir()}
 
 
-#: A Python whose pip fetches nothing: it puts the packages of this checkout's environment in the new one, and a program.
+#: A Python whose pip fetches nothing: it puts the packages of this checkout's environment in the new one, and `sayso`.
 #: Whether other users can run this Python isn't asked.
 OFFLINE_PYTHON = """#!/bin/sh
 case "$*" in

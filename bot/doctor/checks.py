@@ -380,7 +380,7 @@ def _clock(path: Path) -> Iterator[Check]:
         text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
         yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
     elif newest:
-        yield Check("clock", Health.GREEN, "not behind the record")
+        yield Check("clock", Health.GREEN, "not behind the record. A clock that is ahead doesn't show here")
 
 
 def _kept(survey: Survey, aside: int) -> str:
@@ -542,16 +542,18 @@ def _flat(text: str) -> str:
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
-    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted."""
+    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted.
+
+    It is made in the state folder, or, before the first start, in the folder for temporary files.
+    """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError
 
-    if not state.is_dir():
-        return
+    there = state.is_dir()
     try:
         # This runs on a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
-            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+            took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
     except PermissionError:
         raise
     except (SaysoError, SettingsError, OSError) as error:
@@ -561,6 +563,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
         yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
     else:
         text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        text += "" if there else f"; in a temporary folder, because {state} isn't there yet"
         yield Check("dry run", Health.GREEN, text)
 
 

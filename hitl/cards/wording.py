@@ -742,6 +742,20 @@ ENGLISH: Mapping[str, str] = {
     "start.mcp": "MCP: {servers}",
     # the first configuration
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
+    "init.surfaces": (
+        "Requests can be asked and answered in this terminal. Add what else you use:\n"
+        "  1  Telegram\n"
+        "  2  Slack\n"
+        "  3  HTTP, for agents that use a token\n"
+        "  4  a coding agent ({agents})\n"
+        "  5  an MCP client ({clients})"
+    ),
+    "init.choose": "A number from 1 to {last}, or Enter to go on",
+    "init.which": "Which one ({names})",
+    "init.hook": "When the service runs, type: sayso init {host} --config {file}",
+    "init.http": "{file} has [http]. When the service runs, make a token for each agent: sayso token create NAME --scope agent",
+    "init.checks": "sayso doctor --config {file}",
+    "init.run": "Next: mend what is red, then sayso run --config {file}.",
     "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",

@@ -13,10 +13,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.terminal.surface import LOCAL
+from bot.errors import explained
 from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
 from hitl.call import Mode, State
@@ -25,7 +27,7 @@ from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from adapters.database.sqlite.survey import Survey
     from adapters.executors.confinement import Sandbox
@@ -39,26 +41,38 @@ _MOST_BEHIND_S = 2.0
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     """Return all checks, in the order in which a call depends on them. `source` is the settings file."""
-    return [
-        _source(source),
-        *_people(settings, source),
-        _folder(settings.folder("state")),
-        _database(settings.folder("state") / "sayso.db"),
-        *_clock(settings.folder("state") / "sayso.db"),
-        _keys(settings),
-        _mark(settings),
-        _sqlite(settings.folder("state") / "sayso.db"),
-        *_tools(settings),
-        *_exposed(settings),
-        *_policy(settings),
-        *_dry_run(settings.folder("state")),
-        _service(settings),
-        _agent(settings),
-        *(check for name in settings.set_up() for check in _platform(settings, name)),
-        *_answers(settings),
-        *_mcp(settings),
-        *_hooks(settings),
-    ]
+    state = settings.folder("state")
+    database = state / "sayso.db"
+    groups: tuple[tuple[str, Callable[[], Check | Iterable[Check]]], ...] = (
+        ("settings", lambda: _source(source)),
+        ("people", lambda: _people(settings, source)),
+        ("state folder", lambda: _folder(state)),
+        ("database", lambda: _database(database)),
+        ("clock", lambda: _clock(database)),
+        ("keys", lambda: _keys(settings)),
+        ("mark", lambda: _mark(settings)),
+        ("sqlite", lambda: _sqlite(database)),
+        ("tools", lambda: _tools(settings)),
+        ("workspace", lambda: _exposed(settings)),
+        ("policy", lambda: _policy(settings)),
+        ("dry run", lambda: _dry_run(state)),
+        ("service", lambda: _service(settings)),
+        ("agent", lambda: _agent(settings)),
+        *((name, partial(_platform, settings, name)) for name in settings.set_up()),
+        ("answers", lambda: _answers(settings)),
+        ("mcp", lambda: _mcp(settings)),
+        ("hooks", lambda: _hooks(settings)),
+    )
+    return [check for name, look in groups for check in _looked(name, look)]
+
+
+def _looked(name: str, look: Callable[[], Check | Iterable[Check]]) -> Iterator[Check]:
+    """Yield the checks of one group. A file that can't be read makes a red check, and the other groups go on."""
+    try:
+        found = look()
+        yield from [found] if isinstance(found, Check) else found
+    except OSError as error:
+        yield Check(name, Health.RED, explained(error))
 
 
 def _mcp(settings: Settings) -> Iterator[Check]:
@@ -366,7 +380,7 @@ def _clock(path: Path) -> Iterator[Check]:
         text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
         yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
     elif newest:
-        yield Check("clock", Health.GREEN, "not behind the record")
+        yield Check("clock", Health.GREEN, "not behind the record. A clock that is ahead doesn't show here")
 
 
 def _kept(survey: Survey, aside: int) -> str:
@@ -528,16 +542,20 @@ def _flat(text: str) -> str:
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
-    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted."""
+    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted.
+
+    It is made in the state folder, or, before the first start, in the folder for temporary files.
+    """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError
 
-    if not state.is_dir():
-        return
+    there = state.is_dir()
     try:
         # This runs on a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
-            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+            took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
+    except PermissionError:
+        raise
     except (SaysoError, SettingsError, OSError) as error:
         yield Check("dry run", Health.RED, f"a call that is thrown away can't be made: {_flat(str(error))}")
         return
@@ -545,6 +563,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
         yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
     else:
         text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        text += "" if there else f"; in a temporary folder, because {state} isn't there yet"
         yield Check("dry run", Health.GREEN, text)
 
 

@@ -450,18 +450,27 @@ ENGLISH: Mapping[str, str] = {
     "stats.line": "{requests:request|requests}; decided: {decisions}; ended: {results}",
     "stats.times": "; to a decision: half within {p50} s, 95 % within {p95} s",
     "stats.hasty": "; approved within 2 s: {hasty}",
+    "stats.share": "{count} {what} ({percent} %)",
+    "stats.most_denied": "Tools most often denied or rejected",
+    "stats.most_expired": "Tools most often left without an answer",
+    "stats.slowest": "Tools that ran longest, from the decision to the end",
+    "stats.ranked": "  {tool}: {count} of {requests:request|requests} ({percent} %)",
+    "stats.ran": "  {tool}: half within {p50} s, 95 % within {p95} s",
+    "stats.more": "  and {more} more, all of them with --json",
     "stats.by_tool": "By tool",
     "stats.by_rule": "By rule",
     "stats.by_requester": "By requester",
     "stats.by_approver": "By approver",
     "backup.made": "{file}: {lines:line|lines} and {calls:request|requests}, as they were written. The keys aren't in it.",
+    "backup.exposed": "{file} is in the workspace {workspace}, where tools can read it, and the arguments in a backup aren't masked. Nothing was copied. Name a file elsewhere, such as {inside}",
     "backup.restored": "Restored from {file}: {lines:line|lines} and {calls:request|requests}, as they were written.",
     "backup.kept": "The database that was there is now {kept}.",
     "backup.behind": "The record went on after this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
     "backup.unmarked": "There is no mark at {mark}, so nobody can tell what has run since this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
     "backup.level": "Nothing was allowed to run since. {open:open request goes|open requests go} on at the next start.",
     "backtest.judged": "{judged:request|requests} judged by both policies; {shifted:gets|get} another answer.",
-    "backtest.shift": "  {count}: {before} -> {after} (rule {rule}); decided then: {decided}; such as {examples}",
+    "backtest.shift": "  {count}: {changes} (rule {rule}); decided then: {decided}; such as {examples}",
+    "backtest.change": "{what}{was} -> {now}",
     "suggest.head": "{origin}, with rules for what people always approved.",
     "suggest.next": "Read each rule, and take out those that should go on asking.",
     "suggest.approved": "approved {approved:time|times} by {people:person|people}, and never ended otherwise",
@@ -733,11 +742,27 @@ ENGLISH: Mapping[str, str] = {
     "start.mcp": "MCP: {servers}",
     # the first configuration
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
+    "init.surfaces": (
+        "Requests can be asked and answered in this terminal. Add what else you use:\n"
+        "  1  Telegram\n"
+        "  2  Slack\n"
+        "  3  HTTP, for agents that use a token\n"
+        "  4  a coding agent ({agents})\n"
+        "  5  an MCP client ({clients})"
+    ),
+    "init.choose": "A number from 1 to {last}, or Enter to go on",
+    "init.which": "Which one ({names})",
+    "init.hook": "When the service runs, type: sayso init {host} --config {file}",
+    "init.http": "{file} has [http]. When the service runs, make a token for each agent: sayso token create NAME --scope agent",
+    "init.checks": "sayso doctor --config {file}",
+    "init.run": "Next: mend what is red, then sayso run --config {file}.",
     "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
     # the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",
+    "command.os": "The command stopped: {error}.",
+    "command.forbidden": "{what} can't be read as {user}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
     "setting.list": 'it must be a list, such as ["one", "two"]',

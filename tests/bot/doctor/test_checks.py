@@ -430,6 +430,14 @@ def test_a_dry_call_goes_all_the_way_and_leaves_nothing(
     assert {tmp_path / "sayso.toml"} == set(tmp_path.rglob("*")) - set(before)
 
 
+def test_a_dry_call_works_before_the_first_start(tmp_path: Path) -> None:
+    """It makes no state folder, and says where it was instead."""
+    state = tmp_path / "state"
+    (check,) = _dry_run(state)
+
+    assert (Health.GREEN, True, False) == (check.state, str(state) in check.text, state.exists())
+
+
 def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that takes no files is named with the system's own words."""
     monkeypatch.setattr(tempfile, "mkdtemp", Mock(side_effect=OSError(30, "Read-only file system")))

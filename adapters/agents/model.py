@@ -160,21 +160,34 @@ class ModelAgent:
     # -- the calls of an answer -----------------------------------------------------------------------------
 
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
-        """Make all calls of the model's last answer at the same time, and wait until every call is over."""
+        """Make all calls of the model's last answer at the same time, and wait until every call is over.
+
+        Identical calls of one answer are one call: people aren't asked twice.
+        """
         if not thread.told:
             await turn.say(thread.words)
             thread.told = True
             await turn.keep(thread.packed())
-        waiting = thread.waiting
-        if not waiting:
-            return
-        ended = await asyncio.gather(*(self._made(turn, thread, call) for call in waiting), return_exceptions=True)
-        for call, outcome in zip(waiting, ended, strict=True):
-            if isinstance(outcome, BaseException):
-                raise outcome
-            thread.outcomes[call.id] = outcome
-        reach("turn.ended")
-        await turn.keep(thread.packed())
+        calls: dict[str, list[Wanted]] = {}
+        for call in thread.waiting:
+            calls.setdefault(call.same, []).append(call)
+        storing = asyncio.Lock()
+        made = (self._make(turn, thread, same, storing) for same in calls.values())
+        for error in await asyncio.gather(*made, return_exceptions=True):
+            if error is not None:
+                raise error
+
+    async def _make(self, turn: StoredTurn, thread: Thread, same: Sequence[Wanted], storing: asyncio.Lock) -> None:
+        """Make a call once, and store its outcome for all identical calls of the model's answer.
+
+        The outcome is stored when this call is over, so that a turn that is stopped knows what was done. Outcomes are
+        stored one after the other, because each is stored with the whole thread.
+        """
+        outcome = await self._made(turn, thread, same[0])
+        async with storing:
+            thread.outcomes |= {call.id: outcome for call in same}
+            reach("turn.ended")
+            await turn.keep(thread.packed())
 
     async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
         """Make one call and return its outcome, for the model. Raises Unavailable.

@@ -155,10 +155,13 @@ class StoredTurns:
         if task := self._running.get(heard.conversation):
             task.cancel()
             await asyncio.wait({task, *self.asking})
-        withdrawn = 0
+        last, withdrawn = await self._store.last_turn(heard.conversation), 0
+        state = last.state if last else b""
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
-            await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
+            kept = await self._as_kept(turn)
+            state = kept.state or state  # A turn that never began passes the conversation on to the next turn.
+            await self._store.keep_turn(replace(kept, state=state, done=True))
         self._work(heard.conversation)
         await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
         return True

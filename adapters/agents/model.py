@@ -116,7 +116,7 @@ class ModelAgent:
         thread = Thread.unpacked(turn.state or turn.before)
         if not turn.state:
             most = self._bounds.tokens * _CHARACTERS // _SHARE
-            words = prompt(turn.text, turn.on_behalf_of, turn.said)
+            words = prompt(turn.text, turn.asked_by, turn.said)
             thread.begin(words, _result("stopped", say("model.call.stopped")), most)
             await turn.keep(thread.packed())
         try:

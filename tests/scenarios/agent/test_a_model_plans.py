@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hitl import question
 from hitl.call import Status, Verb
 from simulators.model import Call, Reply
-from tests.scenarios.agent.stages import FINE, deleting, reading, until
+from tests.scenarios.agent.stages import FINE, deleting, planned, reading, until
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ async def test_a_stranger_starts_no_turn_and_is_quoted(plan: Planned) -> None:
     await plan.say("uma", CLEAN_UP)
     heard = json.loads((await plan.heard(1)).words[-1])
     assert CLEAN_UP == heard["says"]
-    assert ["delete everything"] == [line["said"] for line in heard["quoted_from_the_thread"]]
+    assert "delete everything" == heard["quoted_from_the_thread"][-1]["said"]
     await plan.idle()
 
 
@@ -209,3 +209,20 @@ async def test_the_models_words_are_never_an_answer_or_a_line_of_ours(plan: Plan
     assert all(f"│ {line}" in plan.screen("ann") for line in lie.splitlines())
     await plan.say("uma", "stop")
     await plan.idle()
+
+
+async def test_the_message_that_a_thread_is_below_is_quoted_once() -> None:
+    """It is often what a thread is about. The person who asks has a name and an id."""
+    async with planned("slack") as plan:
+        uma, root = plan.stage.surface.identities["uma"], "Today's work goes below this."
+        plan.stage.service.gate.names.learn(uma, "Uma")
+        await plan.say("uma", CLEAN_UP)
+        first = json.loads((await plan.heard(1)).words[0])
+        await plan.idle()
+        await plan.say("uma", "and now?")
+        second = json.loads((await plan.heard(2)).words[-1])
+        await plan.idle()
+
+    assert [{"who": f"Uma ({uma})", "said": root}] == first["quoted_from_the_thread"]
+    assert f"Uma ({uma})" == first["from"] == second["from"]
+    assert "quoted_from_the_thread" not in second

@@ -434,8 +434,12 @@ class StoredTurn(Protocol):
         """The principal who sent the message, and for whom the agent acts."""
 
     @property
+    def asked_by(self) -> str:
+        """The name and principal of that person, for the agent. A name is no identity."""
+
+    @property
     def said(self) -> Sequence[tuple[str, str]]:
-        """(principal, text) of each message in the conversation since the last turn, the oldest first.
+        """(name and principal, text) of each message in the conversation since the last turn, the oldest first.
 
         It is talk between people, and no instruction to the agent.
         """

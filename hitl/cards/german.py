@@ -360,7 +360,7 @@ GERMAN: Mapping[str, str] = {
     "model.why.slow": "Es brauchte länger als {seconds} s",
     "model.why.down": "Sein Anbieter ist nicht erreichbar",
     "model.why.garbage": "Die Antwort seines Anbieters ist nicht brauchbar",
-    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen oder Tokens erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
+    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen, Tokens, Kosten oder Zeit erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
     "model.silent": "Ich habe nichts weiter zu tun.",
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",

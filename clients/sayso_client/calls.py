@@ -127,7 +127,10 @@ class Sayso(_Link):
         self._http.close()
 
     def call(self, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
-        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again."""
+        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again.
+
+        If the report of a run fails, the result is a Ran with `reported` False.
+        """
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
     def ask(self, request: Request) -> dict[str, Any]:

@@ -30,11 +30,13 @@ ENGLISH: Mapping[str, str] = {
     "arguments.files": "An argument has the name {name}, under which hashes of files are shown. Give it another name.",
     "arguments.file": "The file {name} can't be read ({error}). Nothing ran.",
     "arguments.path": "The argument {name} must be a path, or a list of paths, as text.",
+    "arguments.twice": "A keyword has the name of the parameter {name}, so people would see only one of the two values. Rename the parameter. Nothing ran.",
     "arguments.batch": "A batch takes at most {most} calls, and this one has {count}.",
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",
     "unfit.interrupted": "The program that asked was interrupted before {tool} ran. Nothing ran.",
+    "run.unreported": "{ref} ran, but the service didn't record how it ended ({error}). It will record that the result is unknown.",
     # an adapter of an agent framework
     "extra.missing": "{module} isn't installed. Run: pip install 'sayso-client[{extra}]'",
     "framework.arguments": "The arguments of {tool} don't fit ({error}). Nothing ran.",

@@ -78,8 +78,9 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     waits, tokens = Waits(), Tokens(service.gate, service.store)
     await tokens.load()
-    operations = Operations(service, waits, troubles, folder_identity)
-    feed = Feed(service.gate, service.store, waits.stopping)
+    authenticator = Authenticator(service.gate, tokens)
+    operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
+    feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
     for listener in (operations.queues, feed):
         service.listeners.add(listener)
 
@@ -92,7 +93,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     state = {
         "operations": operations,
-        "authenticator": Authenticator(service.gate, tokens),
+        "authenticator": authenticator,
         "feed": feed,
         "tokens": tokens,
         "reload": reload,

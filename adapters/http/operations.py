@@ -79,10 +79,16 @@ class Desk(Protocol):
 
 
 class Operations:
-    """Carries out the API's requests, each for an authenticated caller."""
+    """Carries out the API's requests, each for an authenticated caller.
 
-    def __init__(self, desk: Desk, waits: Waits, troubles: Troubles, state: str | None = None) -> None:
+    `check` raises Unauthenticated for a caller whose token or right has ended.
+    """
+
+    def __init__(
+        self, desk: Desk, waits: Waits, troubles: Troubles, check: Callable[[Caller], None], state: str | None = None
+    ) -> None:
         self._desk = desk
+        self._check = check
         self._state = state
         self._gate = desk.gate
         self._waits = waits
@@ -197,12 +203,20 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call when the event that `until` names has happened, or after `limit_s` seconds."""
+        """Return the call when the event that `until` names has happened, or after `limit_s` seconds.
+
+        Raises Unauthenticated if the caller's token or right has ended meanwhile.
+        """
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
         now = await self._waits.until(waits[until](call), None, limit_s, caller.principal, gone)
+        self._check(caller)
         return now or await self._gate.store.get(call.ref) or call
+
+    def revoked(self, identity: str) -> None:
+        """End all waits of a token that was revoked."""
+        self._waits.end(self._gate.people.principal(identity))
 
     # -- reading --------------------------------------------------------------------------------------------------
 

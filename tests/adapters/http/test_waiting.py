@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,81 @@ async def test_a_websocket_is_authenticated_by_a_ticket_once(api: Api) -> None:
 
     assert call["ref"] == told["ref"]
     assert 403 == refused.value.response.status_code
+
+
+@pytest.mark.parametrize("query", ["?xticket=1", "?a=ticket=1", "?ticket=", "?ticket=unknown", "?x=&ticket"])
+async def test_a_query_that_names_no_ticket_opens_no_websocket(api: Api, query: str) -> None:
+    """Only the parameter `ticket` stands for a credential, and only one that was made; everything else is refused."""
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(f"{api.url.replace('http', 'ws')}/v1/events{query}", proxy=None)
+
+    assert 403 == refused.value.response.status_code
+
+
+async def revoked(api: Api) -> None:
+    """Revoke the agent's token."""
+    assert 200 == (await api.local().delete("/v1/tokens/ci")).status_code
+
+
+ENDS = pytest.mark.parametrize("end", ["revoked", "over"])
+
+
+@ENDS
+async def test_an_open_stream_ends_with_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A revoked token's streams end at once; those of a token that is over end with the next event, untold."""
+    token = await api.token("ci", until=(clock.now() + timedelta(seconds=60)).isoformat())
+    agent, approver = api.remote(token), await api.approver()
+    call, uri = await asked(agent), f"{api.url.replace('http', 'ws')}/v1/events"
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        agent.stream("GET", "/v1/events") as answer,
+        websockets.connect(uri, additional_headers={"Authorization": f"Bearer {token}"}, proxy=None) as socket,
+    ):
+        lines = answer.aiter_lines()
+        assert ": here" == await anext(lines)
+        if end == "revoked":
+            await revoked(api)
+        else:
+            clock.advance(61)
+            await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
+        left = [line async for line in lines if line]
+        with pytest.raises(websockets.ConnectionClosedError) as closed:
+            await socket.recv()
+
+    assert ["event: error", 'data: {"code": "UNAUTHENTICATED"}'] == left
+    assert (1008, "UNAUTHENTICATED") == (closed.value.rcvd.code, closed.value.rcvd.reason)  # type: ignore[union-attr]
+
+
+@ENDS
+async def test_a_ticket_is_worth_no_more_than_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A ticket that was made before the token ended opens nothing."""
+    agent = await api.agent(until=(clock.now() + timedelta(seconds=60)).isoformat())
+    ticket = (await agent.post("/v1/events/tickets")).json()["ticket"]
+    if end == "revoked":
+        await revoked(api)
+    else:
+        clock.advance(61)
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(f"{api.url.replace('http', 'ws')}/v1/events?ticket={ticket}", proxy=None)
+
+    assert 403 == refused.value.response.status_code
+
+
+@ENDS
+async def test_a_request_that_waits_ends_with_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A revoked token's long-poll is answered at once, one that is over with the decision, and neither hears it."""
+    agent = await api.agent(until=(clock.now() + timedelta(seconds=60)).isoformat())
+    call, approver = await asked(agent), await api.approver()
+    poll = asyncio.create_task(agent.get(f"/v1/calls/{call['ref']}?wait=60"))
+    await waiting(api, 1)
+    if end == "revoked":
+        await revoked(api)
+    else:
+        clock.advance(61)
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
+    answer = await asyncio.wait_for(poll, PATIENCE_S)
+
+    assert (401, "UNAUTHENTICATED") == (answer.status_code, answer.json()["code"])
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nope"}, {"Origin": "https://evil.test"}])

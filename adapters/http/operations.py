@@ -16,7 +16,7 @@ from hitl.cards.data import full_view
 from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
-from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
+from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
 from hitl.gate.fitness import question
 from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
@@ -183,10 +183,18 @@ class Operations:
     ) -> Submitted:
         if not queue_s:
             return await self._desk.submit(ask)
-        in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
-        submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # After the time in line, the request is made once more without waiting, so that it gets the gate's own answer.
-        return submitted or await self._desk.submit(ask)
+        clock = asyncio.get_running_loop().time
+        until = clock() + queue_s
+        with self.queues.place(caller.principal, ask.agent) as place:
+            # The time in line ends the waiting, and never a submission that has begun: it may be recorded already.
+            while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
+                self._check(caller)
+                try:
+                    return await self._desk.submit(ask)
+                except TooManyPending as error:
+                    place.refused(error)
+            self._check(caller)
+            raise place.refusal
 
     async def ask_all(
         self, caller: Caller, items: Sequence[BatchItem], key: str | None
@@ -386,9 +394,6 @@ class Operations:
         )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
         return {name: getattr(verdict, name) for name in named}
-
-
-_NOTHING: Submitted | None = None
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import rfc8785
 
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, answered
 from sayso_client.outcomes import NotRun, Ran
 from sayso_client.wording import say
 
@@ -36,6 +36,11 @@ _UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EX
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
 #: The name of the argument that holds the paths and hashes of the files on which the call depends.
 FILES = "files"
+#: Seconds for which a call of a batch is asked again while too many calls are pending or were asked recently.
+_PUSHED_BACK_S = 600
+_PUSHED_BACK = "TOO_MANY_PENDING"
+#: Seconds between two attempts, if the service names none.
+_PAUSE_S = 10
 _log = logging.getLogger(__name__)
 
 
@@ -54,8 +59,15 @@ class Run:
     """The step at which the caller of the generator runs the function. It comes at most once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The step at which nothing is done for some seconds."""
+
+    seconds: float
+
+
 #: A generator that yields steps, receives the result of each, and returns the outcome.
-Life: TypeAlias = Generator[Send | Run, Any, Ran[Any] | NotRun]
+Life: TypeAlias = Generator[Send | Run | Pause, Any, Ran[Any] | NotRun]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +202,23 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
     with _told_if_lost(call):
         answer = yield _report(path, secret, "succeeded", output="" if value is None else _text(value))
     return Ran(call["ref"], value, reported=answer is not None)
+
+
+def after_push_back(request: Request, problem: Mapping[str, Any]) -> Life:
+    """Ask for a call alone that had no room in a batch, after the time that the service named, for ten minutes at most.
+
+    `request` has the key that the call had in the batch. Raises ClientError for any other problem, and at the end.
+    """
+    error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
+    waited = 0
+    while error.code == _PUSHED_BACK and waited < _PUSHED_BACK_S:
+        yield Pause(pause)
+        waited, pause = waited + pause, _PAUSE_S
+        try:
+            return (yield from life(request))
+        except ClientError as refused:
+            error = refused
+    raise error
 
 
 class Asked(TypedDict, total=False):

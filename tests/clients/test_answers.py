@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -356,6 +357,40 @@ def test_a_report_that_is_lost_keeps_the_value_in_a_batch(wire: Wire) -> None:
         (came,) = sayso.batch([Planned(Request("pay", ARGS), lambda: "paid")])
 
     assert Ran("r1", "paid", reported=False) == came
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_a_call_of_a_batch_without_room_is_asked_again(wire: Wire, kind: str) -> None:
+    """After the time that the service named, alone, and with the key that it had in the batch, so that it runs once."""
+    refused = {"code": "TOO_MANY_PENDING", "detail": "Too many.", "ref": None, "retry_after": 1}
+    wire.answers = [
+        (200, {"calls": [{"id": "0", "call": None, "problem": refused}]}),
+        (200, call("allowed", claim=claimed()[1])),
+        (200, call("succeeded")),
+    ]
+    planned = [Planned(Request("pay", ARGS), lambda: "paid")]
+    if kind == "sync":
+        with client(wire) as sayso:
+            (came,) = await asyncio.to_thread(sayso.batch, planned)
+    else:
+        async with AsyncSayso(configuration(url=wire.url, token=TOKEN)) as on_loop:
+            (came,) = await on_loop.batch(planned)
+    batch, alone, _ = wire.heard
+
+    assert Ran("r1", "paid") == came
+    assert ("/v1/batches", "/v1/calls") == (batch[1], alone[1])
+    assert f"{batch[2]['Idempotency-Key']}/0" == alone[2]["Idempotency-Key"]
+
+
+def test_any_other_problem_of_a_batch_is_final(wire: Wire) -> None:
+    """It is the outcome of its call, and nothing is asked again."""
+    refused = {"code": "NOT_APPROVER", "detail": "Not here.", "ref": None, "retry_after": None}
+    wire.answers = [(200, {"calls": [{"id": "0", "call": None, "problem": refused}]})]
+    with client(wire) as sayso:
+        (came,) = sayso.batch([Planned(Request("pay", ARGS), lambda: pytest.fail("it ran"))])
+
+    assert isinstance(came, NotRun)
+    assert ("failed", 1) == (came.status, len(wire.heard))
 
 
 class Odd:

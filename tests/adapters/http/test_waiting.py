@@ -416,6 +416,17 @@ class TestWithRareAsks:
         assert 429 == flood.status_code
         await asked(agent)
 
+    async def test_each_call_of_a_batch_without_room_says_when_to_come_back(self, api: Api) -> None:
+        """The batch is answered with 200; each call for which there is no room has the seconds of its Retry-After."""
+        agent = await api.agent()
+        calls = [CALL | {"id": str(number), "args": {"n": number}} for number in range(4)]
+        found = (await agent.post("/v1/batches", json={"calls": calls})).json()["calls"]
+        alone = await agent.post("/v1/calls", json=CALL)
+
+        assert [True, True, False, False] == [each["problem"] is None for each in found]
+        assert {int(alone.headers["retry-after"])} == {each["problem"]["retry_after"] for each in found[2:]}
+        assert alone.json()["retry_after"] > 200
+
     async def test_a_queue_moves_when_the_flood_is_over(self, api: Api, clock: SetClock) -> None:
         """In order, as many as there is room for; those behind hear the gate's own refusal at the end of their time."""
         agent = await api.agent()

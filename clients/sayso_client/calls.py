@@ -6,7 +6,6 @@ import asyncio
 import functools
 import inspect
 import random
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
+import certifi
 import httpx
 
 from sayso_client.errors import ClientError, answered
@@ -33,6 +33,7 @@ from sayso_client.life import (
     life,
 )
 from sayso_client.outcomes import Answer, NotRun, Ran
+from sayso_client.remote import trusting
 from sayso_client.settings import Configuration, configuration
 from sayso_client.wording import say
 
@@ -81,9 +82,7 @@ class _Link:
         if self._chosen.url.startswith("http:"):
             # A request without TLS goes only to this machine, so no certificates are loaded. Loading them takes 20 ms.
             return {"verify": False, "uds": self._chosen.socket}
-        if self._chosen.ca_file:
-            return {"verify": ssl.create_default_context(cafile=self._chosen.ca_file)}
-        return {"verify": httpx.create_ssl_context(trust_env=False)}
+        return {"verify": trusting(self._chosen.ca_file or certifi.where())}
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:

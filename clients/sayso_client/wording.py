@@ -51,6 +51,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.failed": "The gate failed ({error}), so the call must not run.",
     "hook.foreign": "The service on the socket isn't run by the user with id {uid}, so its answer doesn't count.",
     "hook.note": "{host}, project {project}, session {session}. Files may change before it runs.",
+    "hook.windows": "sayso-hooks doesn't work on Windows: it can't check there who may change a hook. Use it in WSL. Nothing was written.",
     "hook.no_answer": "The gate gave no answer, so the tool must not run.",
     "hook.settings": "{file} can't be read ({error}). Nothing was written.",
     "hook.no_host": "{program} isn't on the PATH, so its version can't be checked. Add --untested to install anyway.",

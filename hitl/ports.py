@@ -143,8 +143,8 @@ class Calls(Protocol):
         message `thread`.
         """
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls. Counting stops at `limit`."""
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents. Counting stops at `limit`."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 def problem(error: SaysoError, *, errors: Sequence[str] = ()) -> dict[str, Any]:
     """Return the problem document of an error."""
-    return _document(error.code, error.status, error.message, errors)
+    return _document(error.code, error.status, error.message, errors) | {"retry_after": _retry_after(error)}
 
 
 def answer(error: SaysoError, *, errors: Sequence[str] = ()) -> Response:
@@ -47,10 +47,14 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
     """Return the headers of a refusal, which say when to retry or how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
-    if error.status not in _RETRY_S:
-        return {}
+    wait = _retry_after(error)
+    return {} if wait is None else {"Retry-After": str(wait)}
+
+
+def _retry_after(error: SaysoError) -> int | None:
+    """Return after how many seconds the request may work, or None for an error that doesn't pass."""
     wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
-    return {"Retry-After": str(wait or _RETRY_S[error.status])}
+    return wait if isinstance(wait, int) else _RETRY_S.get(error.status)
 
 
 def handle(app: FastAPI) -> None:
@@ -111,4 +115,5 @@ def _document(code: str, status: int, detail: str, errors: Sequence[str]) -> dic
         "code": code,
         "ref": None,
         "errors": list(errors),
+        "retry_after": None,
     }

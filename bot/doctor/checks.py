@@ -54,6 +54,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         ("sqlite", lambda: _sqlite(database)),
         ("tools", lambda: _tools(settings)),
         ("workspace", lambda: _exposed(settings)),
+        ("open port", lambda: _open_port(settings)),
         ("policy", lambda: _policy(settings)),
         ("dry run", lambda: _dry_run(state)),
         ("service", lambda: _service(settings)),
@@ -501,6 +502,16 @@ def _exposed(settings: Settings) -> Iterator[Check]:
     if read := [str(path) for path in settings.secret_files() if path.exists() and path.stat().st_mode & stat.S_IROTH]:
         text = f"{', '.join(read)}: any user of this machine can read it, an agent's too"
         yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
+
+
+def _open_port(settings: Settings) -> Iterator[Check]:
+    """Yield a check if other machines may send tokens without TLS. Nothing here knows which of them is the proxy."""
+    http = settings.http
+    if http.port is not None and http.proxy and not http.on_loopback:
+        text = (
+            f"http.proxy is set, and any machine that reaches {http.host} port {http.port} may send tokens without TLS"
+        )
+        yield Check("http", Health.YELLOW, f"{text}; let only the proxy reach that port, or set http.host to 127.0.0.1")
 
 
 def _policy(settings: Settings) -> Iterator[Check]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import pwd
 import stat
 import subprocess
 from pathlib import Path
@@ -140,6 +139,8 @@ def _owner(path: Path) -> int | None:
 
 
 def _groups(user: int) -> list[int]:
+    import pwd
+
     try:
         known = pwd.getpwuid(user)
     except KeyError:
@@ -148,6 +149,8 @@ def _groups(user: int) -> list[int]:
 
 
 def _name(user: int) -> str:
+    import pwd
+
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:

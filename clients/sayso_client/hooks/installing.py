@@ -280,6 +280,8 @@ def main(arguments: list[str] | None = None) -> int:
     known = module(options.host)
     file = Path(options.file or known.FILE)
     try:
+        if sys.platform == "win32":
+            raise _wrong("hook.windows")
         file = _file(options, known)
         if options.action == "check":
             found = checked(options.host, file)

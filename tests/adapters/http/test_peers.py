@@ -40,6 +40,11 @@ class NoTokens:
         del token
         return None
 
+    def works(self, credential: object) -> bool:
+        """There are none."""
+        del credential
+        return False
+
 
 @pytest.fixture
 async def path(api: Api) -> AsyncIterator[Path]:
@@ -57,8 +62,9 @@ async def path(api: Api) -> AsyncIterator[Path]:
 
 
 def _server(service: Service, path: Path, limits: Limits, *, kept: bool = False) -> Server:
-    operations = Operations(service, Waits(), untroubled)
-    state = {"operations": operations, "authenticator": Authenticator(service.gate, NoTokens())}
+    authenticator = Authenticator(service.gate, NoTokens())
+    operations = Operations(service, Waits(), untroubled, authenticator.check)
+    state = {"operations": operations, "authenticator": authenticator}
     served = app(untroubled, (), state)
     return Server(served, [unix_listener(path)], limits, kept=lambda _uid, _pid: kept)
 

@@ -75,6 +75,27 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
     assert says(red["service"], "reach.none", path="/run/none-is-here/sayso.sock")
 
 
+@pytest.mark.parametrize(
+    ("http", "found"),
+    [
+        ('host = "0.0.0.0"\nport = 8080\nproxy = true', True),
+        ('host = "10.0.0.5"\nport = 8080\nproxy = true', True),
+        ("port = 8080\nproxy = true", False),
+        ('host = "localhost"\nport = 8080\nproxy = true', False),
+        ('host = "0.0.0.0"\nport = 8080', False),
+        ('host = "0.0.0.0"\nproxy = true', False),
+    ],
+)
+def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
+    checked: Callable[..., dict[str, Check]], http: str, *, found: bool
+) -> None:
+    """Behind a proxy on another machine nothing here tells the proxy from anybody else who reaches the port."""
+    checks = checked(f"{APART}[http]\n{http}\n")
+
+    assert found is ("http" in checks)
+    assert not found or Health.YELLOW is checks["http"].state
+
+
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
     """Or that there is none, which is to be known: whoever is in another folder has other settings."""
     none = run_checks(Settings(), None)[0]

@@ -13,6 +13,7 @@ from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
 from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from adapters.http.written import WrittenRoute
 from hitl.call import Status
 from hitl.credentials import Scope
 from hitl.errors import CallDenied, SaysoError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
-router = APIRouter(prefix="/v1", tags=["calls"])
+router = APIRouter(prefix="/v1", tags=["calls"], route_class=WrittenRoute)
 #: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
 _QUEUE_S = 30
 

@@ -14,6 +14,7 @@ import sys
 from sayso_client.errors import ClientError
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
+from sayso_client.written import read, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -340,8 +341,8 @@ def _keep(outcome: str | None, value: dict[str, Any]) -> None:
 
 def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
     try:
-        given = jsonlib.loads(args)
-        jsonlib.dumps(given)
+        given = read(args)
+        spelled(given)
     except (ValueError, RecursionError) as error:
         raise _usage("ask.args", error=error) from error
     if not isinstance(given, dict):

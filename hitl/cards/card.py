@@ -8,10 +8,9 @@ layout.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
@@ -20,7 +19,6 @@ from hitl.cards.redaction import mask
 from hitl.cards.shown import (
     ARGUMENT_CHARS,
     PREVIEW_CHARS,
-    Digits,
     Part,
     PartKind,
     Shown,
@@ -30,6 +28,7 @@ from hitl.cards.shown import (
 )
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import ENGLISH, IN_ENGLISH, SIGNS, clause
+from hitl.cards.written import spelled
 from hitl.outcomes import Fact, Person, Stored, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
@@ -540,20 +539,13 @@ def _with_id(principal: str | None, names: Names) -> str:
 
 def _json(call: Call) -> str:
     """Return the arguments as JSON, each on its own lines, with the digits that the caller wrote."""
-    pairs = (
-        f"  {json.dumps(name, ensure_ascii=False)}: {_value(value)}" for name, value in masked_arguments(call).items()
-    )
-    return visible("{\n" + ",\n".join(pairs) + "\n}") if call.arguments else "{}"
+    return visible(spelled(masked_arguments(call), indent=2))
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
     """Return the arguments of several lines with their line breaks, because JSON writes them on one line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, Digits) else _indented(json.dumps(value, ensure_ascii=False, indent=2), 2)
 
 
 def _indented(text: str, by: int) -> str:

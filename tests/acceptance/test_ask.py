@@ -134,6 +134,23 @@ def test_without_a_command_zero_means_released_to_this_one(service: Installation
     assert {"to": "prod"} == call["args"]
 
 
+def test_a_card_shows_arguments_as_they_were_typed(service: Installation, door: Door) -> None:
+    """Order and digits are those of `--args`, at any depth, also beside a command."""
+    typed = '{"to": {"name": "Acme", "iban": "DE02"}, "amount": 1250.00, "big": 1e3}'
+    asking = door.begin("ask", "--quiet", "pay", "--args", typed, "--", "true")
+    call = service.waiting()[0]
+    card = service.call("card", target=call["ref"])["card"]
+    decided(service, "approve")
+
+    assert [
+        ("", "true"),
+        ("to", '{"name": "Acme", "iban": "DE02"}'),
+        ("amount", "1250.00"),
+        ("big", "1e3"),
+    ] == [(part["name"], part["text"]) for part in card["parts"]]
+    assert (0, "", "") == ends(asking)
+
+
 @pytest.mark.parametrize("command", [[], ["--", "touch", "must-not-be"]])
 def test_a_no_is_ten_with_its_reason(service: Installation, door: Door, command: list[str]) -> None:
     """10, the reason alone on stderr, and nothing runs."""

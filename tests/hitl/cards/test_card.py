@@ -304,7 +304,7 @@ class TestTheThing:
 
     def test_arguments_stand_in_their_given_order_with_their_digits(self) -> None:
         """1250.00 stays 1250.00, in the headline, below it, and in the details."""
-        terms = CardTerms(order=("to", "amount", "memo"), numbers=(("amount", "1250.00"),))
+        terms = CardTerms(order=("/to", "/amount", "/memo"), numbers=(("/amount", "1250.00"),))
         call = ruled(asked({"amount": 1250, "memo": "x", "to": "Acme"}, sentence="use pay"), card=terms)
 
         assert [("to", "Acme"), ("amount", "1250.00"), ("memo", "x")] == shown_parts(call)
@@ -312,7 +312,7 @@ class TestTheThing:
 
     def test_digits_of_another_number_are_not_shown(self) -> None:
         """What is shown is what runs."""
-        terms = CardTerms(numbers=(("amount", "1.00"),))
+        terms = CardTerms(numbers=(("/amount", "1.00"),))
 
         assert [("amount", "1250")] == shown_parts(ruled(asked({"amount": 1250}), card=terms))
 

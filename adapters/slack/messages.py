@@ -84,8 +84,7 @@ def card_message(
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
-        # The notification text never holds text that an agent wrote: a notification has no frame to set such text
-        # apart.
+        # A notification has no frame that sets an agent's text apart, so the outcome comes first, in our words.
         return Message(
             tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
         )

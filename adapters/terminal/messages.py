@@ -40,6 +40,8 @@ _CLUSTER = regex.compile(r"\X")
 _PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "
+#: The bar before each line of a block, as in the details.
+_FRAME = "│ "
 
 
 def box(
@@ -60,9 +62,8 @@ def box(
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
     for part in _parts(shown, wording):
-        for piece in _wrap(part.text.expandtabs(_TAB), inner - len(part.indent)):
-            text = f"{part.indent}{piece}".rstrip(" ")
-            lines.append(f"{paint(_BAR)} {_painter(part.style, colour=colour)(text)}" if text else paint(_BAR))
+        style = _painter(part.style, colour=colour)
+        lines += [f"{paint(_BAR)} {style(text)}" if text else paint(_BAR) for text in _rows(part, inner)]
     return "\n".join(lines)
 
 
@@ -70,7 +71,7 @@ def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wordi
     """Return the card as plain lines, for pipes and screen readers."""
     shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
     title = _title(shown, wording)
-    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
+    body = (f"  {part.indent}{part.text}".rstrip(" ") for part in _parts(shown, wording))
     return "\n".join([f"{title} [{shown.short}]", *body])
 
 
@@ -175,6 +176,9 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
+    #: The indentation of the rows after the first, beside `indent`, where the line is broken. With it, no broken text
+    #: looks like a line of its own.
+    hang: str = ""
 
 
 def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
@@ -183,7 +187,7 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
     yield from _thing(shown.parts)
     yield from (_Line(text) for text in (shown.below, shown.place) if text)
     if shown.note:
-        yield _Line(shown.note, _INDENT)
+        yield _Line(shown.note, _INDENT, hang=_INDENT)
     if shown.rule:
         yield _Line(shown.rule)
     yield _Line(plainly(shown.stakes, _clock))
@@ -193,23 +197,46 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
         yield _Line(plainly(shown.how, _clock), style=_FAINT)
 
 
+def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
+    """Yield the rows of a request's parts without colours, broken at `width` columns; 0 breaks none."""
+    return (row for part in _thing(parts) for row in _rows(part, width))
+
+
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request: short values beside their names, and anything else on lines of its own."""
+    """Yield the lines of the request: short values beside their names, and anything else on lines of its own.
+
+    Each line of a block has a bar before it, so that none looks like an argument. Only a block of one line that comes
+    first, such as a command, has none, and a diff, whose lines begin with signs.
+    """
     blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
+    codes = [part.text for part in parts if part.kind is PartKind.CODE]
+    one_line = len(codes) == 1 and "\n" not in codes[0] and parts[0].kind is PartKind.CODE
     before = None
     for part in parts:
         if part.kind in blocks and before not in blocks:
             yield _Line("")
         if part.kind is PartKind.OURS:
             yield _Line(part.text, style=_FAINT)
+        elif part.kind is PartKind.CODE and not one_line:
+            yield from (_Line(line, f"{_INDENT}{_FRAME}", _BOLD) for line in part.text.split("\n"))
         elif part.kind in blocks:
-            yield from (_Line(line, _INDENT, _style(part.kind, line)) for line in part.text.split("\n"))
+            yield from (_Line(line, _INDENT, _style(part.kind, line), _INDENT) for line in part.text.split("\n"))
         else:
             name = f"{part.name}: " if part.name else ""
-            yield _Line(f"{name}{part.text}", _INDENT)
+            yield _Line(f"{name}{part.text}", _INDENT, hang=_INDENT)
         before = part.kind
         if part is parts[-1] and part.kind in blocks:
             yield _Line("")
+
+
+def _rows(part: _Line, width: int) -> Iterator[str]:
+    """Yield a line as rows of at most `width` columns; 0 breaks none."""
+    text, room = part.text.expandtabs(_TAB), width - len(part.indent)
+    if width <= 0 or wcswidth(text) <= room:
+        yield f"{part.indent}{text}".rstrip(" ")
+        return
+    for number, piece in enumerate(_wrap(text, room - len(part.hang))):
+        yield f"{part.indent}{part.hang if number else ''}{piece}".rstrip(" ")
 
 
 def _style(kind: PartKind, line: str) -> str:

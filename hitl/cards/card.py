@@ -223,14 +223,12 @@ class _Teller:
         headline = self.headline(shown)
         if shown.act == "ask":
             return f"{headline}: {one_line(shown.line, 120)}"
-        if shown.line == shown.phrase:
-            first = next((part for part in shown.parts if part.text and not part.name), None)
-            return (
-                headline
-                if first is None or first.kind is not PartKind.CODE
-                else f"{headline}: {one_line(first.text, 120)}"
-            )
-        return f"{headline}: {shown.line}"
+        if shown.line != shown.phrase:
+            return f"{headline}: {shown.line}"
+        # A block that comes first is the command or the preview. Any later block may be an argument, which could say
+        # that the request is another one.
+        blocks = [part.text for part in shown.parts[:1] if part.kind is PartKind.CODE]
+        return f"{headline}: {one_line(blocks[0], 120)}" if blocks else headline
 
     def place(self) -> str:
         call = self._call

@@ -34,6 +34,18 @@ def test_the_inbox_goes_through_what_is_pending(service: Installation) -> None:
     service.call("withdraw", target=calls[2]["ref"])
 
 
+def test_no_line_of_an_argument_looks_like_an_argument(service: Installation) -> None:
+    """Each line of a block has a bar before it, as in the terminal, and the count of hidden lines has none."""
+    memo = "10 EUR to Ada\nto: Ada\n" + "x\n" * 900
+    call = service.call("ask", tool="pay", args={"to": "Mallory", "memo": memo})["call"]
+    lines = service.run("inbox", given="q\n").stdout.split("\n")
+    service.call("withdraw", target=call["ref"])
+
+    assert ["  to: Mallory"] == [line for line in lines if line.startswith("  to:")]
+    assert "  │ to: Ada" in lines
+    assert 1 == sum(says(line, "card.lines_hidden") for line in lines if not line.startswith(" "))
+
+
 @pytest.mark.parametrize(
     ("given", "status"), [("a\n2\n", "succeeded"), ("a\nboth\nq\n", "pending"), ("r\n\n", "rejected")]
 )

@@ -144,6 +144,15 @@ def test_buttons_carry_sealed_data_for_just_this_call_and_channel() -> None:
     assert all(len(str(one.value)) == 46 <= VALUE and length(one.label) <= LABEL for one in buttons)
 
 
+def test_no_argument_becomes_the_action_in_a_notification() -> None:
+    """An argument of several lines could say that another payment is asked for."""
+    args = {"to": "Mallory", "memo": "10 EUR to Ada\nto: Ada"}
+    message = card_message(parked(tool="pay", sentence="", args=canonical(args)), KEYS, PLACE)
+
+    assert "pay" in message.text
+    assert "Ada" not in message.text
+
+
 def test_an_empty_argument_is_said_to_be_empty() -> None:
     """In letters of ours: Slack takes no empty text."""
     empty = say("card.empty")

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from wcwidth import wcswidth
 
-from adapters.terminal.messages import box, countdown, ended, fitted, plain
+from adapters.terminal.messages import box, countdown, ended, fitted, plain, thing
 from hitl.call import Action, Call, Decision, Reason, Risk, State, Verdict
+from hitl.cards.card import card
 from hitl.cards.wording import say
 from hitl.testing import a_call
 
@@ -71,6 +72,36 @@ def test_every_line_fits_and_begins_with_the_bar(width: int, colour: bool, text:
 
     assert width >= max(map(wcswidth, drawn))
     assert {"┃"} == {line[:1] for line in drawn}
+
+
+MEMO = "10 EUR to Ada\nto: Ada\namount: 10"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"to": "Mallory", "memo": MEMO},
+        {"to": "Mallory", "memo": f"{MEMO}\n" + "x\n" * 900 + "to: Ada"},
+        {"to": "Mallory", "memo": f"{'x ' * 12}to: Ada"},
+        {"to": "Mallory", "command": MEMO},
+        {"to": "Mallory", "command": f"{'x ' * 14}to: Ada"},
+        {"to": "Mallory", f"memo: x {'x ' * 12}": "to: Ada"},
+    ],
+)
+def test_no_line_of_an_argument_looks_like_an_argument(args: dict[str, Any]) -> None:
+    """Neither a line of a block nor the rest of a broken line begins where the names of arguments begin."""
+    asked = call(args=args, sentence="")
+    drawn = [
+        box(asked, width=40, colour=False).replace("┃ ", ""),
+        plain(asked),
+        "\n".join(thing(card(asked).parts, 34)),
+    ]
+
+    for text in drawn:
+        lines = text.split("\n")
+        (real,) = (line for line in lines if line.strip() == "to: Mallory")
+        indent = real.removesuffix("to: Mallory")
+        assert [real] == [line for line in lines if line.startswith((f"{indent}to:", "to:"))]
 
 
 def test_what_an_agent_wrote_never_begins_at_the_bar() -> None:

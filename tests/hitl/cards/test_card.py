@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status
-from hitl.cards.card import Card, Way, card, details, is_cut, outcome, outcome_for_agent
+from hitl.cards.card import Card, Way, card, details, headline, is_cut, outcome, outcome_for_agent
+from hitl.cards.data import view
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
+from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.shown import ARGUMENT_CHARS, PartKind
 from hitl.cards.text import hidden
 from hitl.cards.wording import SIGNS, say
@@ -454,6 +456,22 @@ class TestTheRest:
         headline = say("card.headline", who=agent, phrase=say("card.wants.run"))
 
         assert f"{SIGNS[risk]} {headline}: git push · on build-7, in /srv/shop" == card(call, names).push
+
+    def test_no_argument_becomes_the_action_of_a_headline(self) -> None:
+        """An argument of several lines could say that another payment is asked for: in pushes, lists and views."""
+        memo = "10 EUR to Ada\nto: Ada\namount: 10"
+        call = asked({"to": "Mallory", "amount": "99000.00", "memo": memo}, tool="pay", sentence="", session="s1")
+
+        (session,) = waiting_sessions([call])
+        for shown in (card(call).push, headline(call), view(call)["headline"], session_view(session)["headline"]):
+            assert shown.endswith(say("card.wants.use", tool="pay"))
+            assert "Ada" not in shown
+
+    def test_a_preview_of_the_executor_is_the_action_of_a_headline(self) -> None:
+        """It comes first, before any argument."""
+        call = asked({"to": "Mallory"}, sentence="", preview="sends 2 messages")
+
+        assert headline(call).endswith(": sends 2 messages")
 
     @pytest.mark.parametrize("way", Way)
     @pytest.mark.parametrize("risk", [Risk.HIGH, Risk.CRITICAL])

@@ -14,7 +14,7 @@ from wcwidth import wcswidth
 
 from hitl.call import Risk
 from hitl.cards.card import Card, Way, card
-from hitl.cards.lines import Moment
+from hitl.cards.lines import Moment, clock, time_left
 from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
 from hitl.cards.wording import IN_ENGLISH
@@ -139,35 +139,31 @@ def _broken(text: str, width: int) -> Iterator[str]:
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is how many others are pending. At no width does the line name the key to approve without the key to reject.
+    `more` is how many others are pending. In a narrow window, the keys have shorter names, and then the line leaves out
+    the others, before it leaves out the keys. It never names the key to approve without the key to reject.
     """
     if call is None:
         return ""
-    seconds = max(0, int((call.deadline - now).total_seconds()))
-    left = f"{seconds // 60}:{seconds % 60:02d}"
+    facts = {"short": call.short, "left": time_left(call.deadline - now, wording)}
+    wide, narrow, shortest = (list(map(wording.say, keys)) for keys in (_QUESTION if is_question(call) else _KEYS))
+    others = [("terminal.left.more", wide), ("terminal.narrow.more", narrow + shortest)]
+    alone = [("terminal.left", wide), ("terminal.narrow", narrow + shortest)]
     told = [
-        _left(call, left, more, keys, wording)
-        for keys in (_question_keys(wording) if is_question(call) else _keys(wording))
+        wording.say(form, **facts, count=more, keys=keys)
+        for form, named in ([*others, alone[1]] if more else alone)
+        for keys in named
     ]
-    if not is_question(call):
-        told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
+    told.append(wording.say("terminal.left", **facts, keys="").rstrip(" "))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
-    if more:
-        return wording.say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
-    return wording.say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
-
-
-def _keys(wording: Wording) -> tuple[str, ...]:
-    """Return the texts that can name the keys, the longest first."""
-    named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
-    return (*map(wording.say, named), "")
-
-
-def _question_keys(wording: Wording) -> tuple[str, ...]:
-    return wording.say("terminal.keys.question"), ""
+#: The texts that name the keys: for a wide window, for a narrow window, and for the narrowest.
+_KEYS = (("terminal.keys", "terminal.keys.short"), ("terminal.keys.narrow",), ("terminal.keys.shortest",))
+_QUESTION = (
+    ("terminal.keys.question", "terminal.keys.question.short"),
+    ("terminal.keys.question.short",),
+    ("terminal.keys.question.shortest",),
+)
 
 
 class _Line(Struct, frozen=True):
@@ -246,8 +242,7 @@ def _style(kind: PartKind, line: str) -> str:
 
 
 def _clock(moment: Moment) -> str:
-    """Return a time of day in this machine's time zone."""
-    return f"{moment.at.astimezone():%H:%M}"
+    return clock(moment, local=True)
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:

@@ -9,11 +9,12 @@ layout.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from hitl.call import Call, Decision, Result, Risk, Runs, Status
-from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
+from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
+from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.shown import (
@@ -51,6 +52,7 @@ _MOST_NAMED = 3
 #: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
 OUTPUT_CHARS = 600
 _PUSH = 240
+_A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
@@ -119,10 +121,18 @@ class Card:
     steps: bool
     #: Whether the request is a question of an agent.
     asks: bool
+    #: Whether the reader may approve or answer the request, and whether they may reject it. If several people read the
+    #: card, both are true, and a press of anybody else is refused.
+    may_approve: bool
+    may_reject: bool
     #: The options that the question offers. Without options, any words answer it.
     choices: tuple[str, ...]
     #: The number of characters of the call that the card doesn't show.
     left_out: int
+
+    def may(self, verb: Verb) -> bool:
+        """Return whether the card has a button with this verb, if it is pending."""
+        return verb is Verb.DETAILS or (self.may_reject if verb is Verb.REJECT else self.may_approve)
 
 
 def card(
@@ -144,6 +154,7 @@ def card(
     shown = _shown(call, wording)
     risk, pending = call.verdict.risk, call.status is Status.PENDING
     asks = is_question(call)
+    may_approve, may_reject = told.may(way)
     return Card(
         sign=SIGNS[risk],
         risk=risk,
@@ -157,7 +168,11 @@ def card(
         stakes=line(wording, "card.never_secret") if asks else _stakes(call, wording),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how_to_answer(call, way, wording) if asks else _how(call, way, wording, cut=_needs_details(call, shown)),
+        how=_how_to_answer(call, way, wording)
+        if asks
+        else _how(call, way, wording, cut=_needs_details(call, shown))
+        if may_approve
+        else line(wording, "card.how.own" if may_reject else "card.how.others.ask" if asks else "card.how.others"),
         push=told.push(shown),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown, wording),
@@ -168,6 +183,8 @@ def card(
         done=call.status in _DONE,
         steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
         asks=asks,
+        may_approve=may_approve,
+        may_reject=may_reject,
         choices=labels(call) if asks else (),
         left_out=_left_out(call, shown),
     )
@@ -260,6 +277,18 @@ class _Teller:
         room = _PUSH - len(where)
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
+    def may(self, way: Way) -> tuple[bool, bool]:
+        """Return whether the reader may approve and may reject. Only for a chat's single reader is this known here."""
+        access, call = Access(self._names.people), self._call
+        if not self._reader or way in {Way.KEYS, Way.WORDS}:
+            return True, True
+        if is_question(call):
+            answers = access.may_answer(self._reader, call)
+            return answers, answers
+        counts = access.counts(self._reader, call, call.verdict)
+        own = access.asked(self._reader, call)
+        return counts and (not own or access.may_approve_own(call.verdict, call.origin, self._platform)), counts
+
     def approvers(self, way: Way) -> Line:
         """Return the line with the approvers and the deadline.
 
@@ -282,7 +311,7 @@ class _Teller:
             self._wording,
             "card.approvers",
             people=either(self._wording, told),
-            time=Moment(call.deadline, counts_down=True),
+            time=_moment(call, call.deadline, counts_down=True),
             name=name,
         )
 
@@ -304,9 +333,8 @@ class _Teller:
         who = self._who(call.decided_by or "")
         if call.reason and call.decision is Decision.APPROVED:
             by = line(self._wording, "card.by_with_reason", by=by, reason=reason)
-        return line(
-            self._wording, key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who
-        )
+        time = _moment(call, call.decided_at or call.deadline)
+        return line(self._wording, key, by=by, time=time, reason=reason, why=why, who=who)
 
     def _decider(self) -> Line:
         call = self._call
@@ -315,8 +343,13 @@ class _Teller:
         key = f"by.{call.decision.value}"
         if is_question(call):
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
-        time = Moment(call.decided_at or call.deadline)
+        time = _moment(call, call.decided_at or call.deadline)
         return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
+    """Return a time for a card. It has a date if it is at least a day after the request, whose time a reader sees."""
+    return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
 def _how_to_answer(call: Call, way: Way, wording: Wording) -> Line:
@@ -644,8 +677,3 @@ def _clause(text: str) -> Stored:
 def _told(text: str) -> str:
     """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
     return one_line(mask(text), _LINE)
-
-
-def told_time(call: Call) -> str:
-    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
-    return plain((Moment(call.deadline),), in_utc)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status
+from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status, Verb
 from hitl.cards.card import Card, Way, card, details, headline, is_cut, outcome, outcome_for_agent
 from hitl.cards.data import view
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
@@ -17,12 +18,12 @@ from hitl.cards.shown import ARGUMENT_CHARS, PartKind
 from hitl.cards.text import hidden
 from hitl.cards.wording import SIGNS, say
 from hitl.outcomes import Unfit
-from hitl.people import Directory
+from hitl.people import Conversation, Directory
 from hitl.people.names import Names
 from hitl.proof.canonical import canonical
 from hitl.records import replace
 from hitl.testing import a_call
-from tests.hitl.world import ANN, BOB, NOON
+from tests.hitl.world import ANN, BOB, NOON, ROOM
 from tests.sentences import says
 
 SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
@@ -488,6 +489,38 @@ class TestTheRest:
             assert [True] == [text.startswith("yes") for text in typed]
             assert (risk is Risk.CRITICAL) == (call.short in typed[0])
             assert require_reason == typed[0].endswith(say("card.how.because"))
+
+    def test_a_time_a_day_after_the_request_has_a_date(self) -> None:
+        """A time of day alone would mean today: of the deadline, and of the decision."""
+        soon, late = (asked(deadline=NOON + timedelta(hours=hours)) for hours in (23, 72))
+        over = late.evolve(
+            state=State.IDLE, decision=Decision.REJECTED, decided_by=ANN, decided_at=NOON + timedelta(hours=48)
+        )
+
+        assert "2026-" not in plain(card(soon).approvers, in_utc)
+        assert f"{late.deadline:%Y-%m-%d %H:%M} UTC" in plain(card(late).approvers, in_utc)
+        assert f"{over.decided_at:%Y-%m-%d %H:%M} UTC" in plain(card(over).end_why, in_utc)
+
+    @pytest.mark.parametrize(
+        ("approvers", "own", "buttons", "how"),
+        [
+            ((ANN,), None, [Verb.DETAILS], "card.how.others"),
+            ((ANN, BOB), None, [Verb.REJECT, Verb.DETAILS], "card.how.own"),
+            ((ANN, BOB), Risk.MEDIUM, [Verb.APPROVE, Verb.REJECT, Verb.DETAILS], "card.how.plain.reply"),
+        ],
+    )
+    def test_a_card_offers_its_only_reader_what_they_may_do(
+        self, approvers: tuple[str, ...], own: Risk | None, buttons: list[Verb], how: str
+    ) -> None:
+        """In the private chat of a requester, the card says who may approve. Others keep all buttons on their cards."""
+        people = Directory(approvers=approvers, conversations={ROOM: Conversation(ROOM, self_approval=own)})
+        call = asked(requester=BOB, approvers=approvers, origin=ROOM)
+        of_bob, of_ann, of_all = (card(call, Names(people), reader=reader) for reader in (BOB, ANN, ""))
+
+        assert buttons == [verb for verb in (Verb.APPROVE, Verb.REJECT, Verb.DETAILS) if of_bob.may(verb)]
+        assert say(how) == plain(of_bob.how, in_utc)
+        assert of_ann.may(Verb.APPROVE)
+        assert of_all.may(Verb.APPROVE)
 
     def test_a_person_who_asks_by_hand_is_no_agent(self) -> None:
         """Nor is their note an agent's."""

@@ -248,5 +248,5 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
 
 def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
     if isinstance(came, SaysoError):
-        return {"id": name, "call": None, "problem": problems.problem(came)}
+        return {"id": name, "call": None, "problem": problems.problem(came, names=ops.names)}
     return {"id": name, "call": ops.answer(*came), "problem": None}

@@ -398,6 +398,7 @@ class CallView(_Answer):
     runs: Literal["service", "caller"]
     execution_s: int
     approvers: list[str]
+    approver_names: list[str] = Field(description="The names of the approvers, in the same order.")
     created_at: datetime
     expires_at: datetime
     decided_at: datetime | None

@@ -206,5 +206,5 @@ def _line(call: dict[str, Any], stands: str) -> str:
         risk=f"{call['risk']:<8}",
         tool=one_line(call["tool"], 60),
         outcome=stands,
-        requester=call["requester"],
+        requester=one_line(call["requester_name"], 80),
     )

@@ -146,7 +146,9 @@ class Command:
         if call["status"] != "pending":
             return ""
         if not self._quiet:
-            approvers, until = _named(call["approvers"]), clock_of(call["expires_at"])
+            # A service of an earlier version sends no names.
+            approvers = _named(call.get("approver_names") or call["approvers"])
+            until = clock_of(call["expires_at"])
             waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
         call = self._asking.wait(None if self._quiet else self._watch_cards)

@@ -168,11 +168,7 @@ def card(
         stakes=line(wording, "card.never_secret") if asks else _stakes(call, wording),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how_to_answer(call, way, wording)
-        if asks
-        else _how(call, way, wording, cut=_needs_details(call, shown))
-        if may_approve
-        else line(wording, "card.how.own" if may_reject else "card.how.others.ask" if asks else "card.how.others"),
+        how=told.how(shown, way),
         push=told.push(shown),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown, wording),
@@ -314,6 +310,17 @@ class _Teller:
             time=_moment(call, call.deadline, counts_down=True),
             name=name,
         )
+
+    def how(self, shown: Shown, way: Way) -> Line:
+        """Return the instructions for the reader, or who else may decide if the reader may not."""
+        call, asks = self._call, is_question(self._call)
+        may_approve, may_reject = self.may(way)
+        if not may_approve:
+            others = "card.how.others.ask" if asks else "card.how.others"
+            return line(self._wording, "card.how.own" if may_reject else others)
+        if asks:
+            return _how_to_answer(call, way, self._wording)
+        return _how(call, way, self._wording, cut=_needs_details(call, shown))
 
     def end_why(self, way: Way) -> Line:
         """Return the line with the person who decided, the time and the reason, or with another cause of the end."""

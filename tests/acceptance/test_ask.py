@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import pwd
 import shlex
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from tests.patience import PATIENCE_S
 from tests.sentences import says
 
 __all__ = ["door", "doors", "kind", "running", "tls"]
+#: The name of this user in sentences.
+NAME = pwd.getpwuid(os.getuid()).pw_name
 SCRIPT = """
 sayso ask deploy --quiet --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
 echo "status $?"
@@ -242,7 +245,7 @@ def test_off_a_terminal_it_says_at_once_what_waits_and_then_what_came(service: I
     decided(service, "approve")
     status, out, err = ends(asking)
 
-    assert says(first, "command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    assert says(first, "command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=NAME)
     assert (0, "") == (status, out)
     assert says(err, "command.decided", short=call["short"])
 
@@ -294,7 +297,7 @@ def test_at_a_terminal_it_says_what_it_waits_for(service: Installation, door: Do
     decided(service, "approve")
 
     assert 0 == asking.wait(PATIENCE_S)
-    waits = client_wording.say("command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    waits = client_wording.say("command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=NAME)
     assert says(told, "command.withdraws", waits=waits)
     for end in (master, slave):
         os.close(end)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from hitl.cards.wording import say
 from sayso_client import Sayso, configuration
 from sayso_client.life import Send
+from tests.acceptance.installation import ME
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -105,6 +108,21 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout
     assert says(nothing.stderr, "audit.none")
+
+
+def test_every_command_calls_a_person_by_their_name(service: Installation) -> None:
+    """The login of the user: in one request, in the history, and in the answer to who comes too late."""
+    call = asked(service, "one")
+    name = pwd.getpwuid(os.getuid()).pw_name
+    shown = service.run("show", call["short"]).stdout.split("\n")[0]
+    service.call("decide", target=call["ref"], verb="reject", reason="too risky")
+    texts = [
+        *(shown, service.run("history", "--limit", "1").stdout.split("\n")[0]),
+        service.run("approve", call["short"]).stderr,
+    ]
+
+    assert [] == [text for text in texts if name not in text or ME in text]
+    assert [name] == service.call("show", target=call["ref"])["call"]["approver_names"]
 
 
 def test_history_names_a_request_that_was_changed(service: Installation) -> None:

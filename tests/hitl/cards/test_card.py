@@ -21,6 +21,7 @@ from hitl.outcomes import Unfit
 from hitl.people import Conversation, Directory
 from hitl.people.names import Names
 from hitl.proof.canonical import canonical
+from hitl.question import EXECUTOR
 from hitl.records import replace
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM
@@ -521,6 +522,16 @@ class TestTheRest:
         assert say(how) == plain(of_bob.how, in_utc)
         assert of_ann.may(Verb.APPROVE)
         assert of_all.may(Verb.APPROVE)
+
+    def test_a_question_in_the_private_chat_of_somebody_else_says_who_can_answer_it(self) -> None:
+        """It has Details alone."""
+        call = asked({"question": "Which stage?"}, executor=EXECUTOR, requester=BOB, approvers=(ANN,))
+        people = Names(Directory(approvers=(ANN,)))
+        of_carl, of_bob = (card(call, people, reader=reader) for reader in ("u:carl", BOB))
+
+        assert say("card.how.others.ask") == plain(of_carl.how, in_utc)
+        assert not of_carl.may(Verb.APPROVE)
+        assert of_bob.may(Verb.APPROVE)
 
     def test_a_person_who_asks_by_hand_is_no_agent(self) -> None:
         """Nor is their note an agent's."""

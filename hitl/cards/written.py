@@ -45,7 +45,7 @@ class Number(float):
 
 
 class Form(NamedTuple):
-    """How a caller wrote the arguments, where that differs from the canonical form."""
+    """The order and the digits of a caller's arguments that differ from the canonical form."""
 
     #: The pointers to the members of each object whose names aren't sorted, in the caller's order.
     order: tuple[str, ...] = ()
@@ -127,7 +127,8 @@ def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             items = value.items()
         elif isinstance(value, list):
             items = enumerate(value)
-        waiting.extend((_below(at, name), item) for name, item in islice(items, _MOST_SEEN))
+        room = max(0, _MOST_SEEN - len(waiting))
+        waiting.extend((_below(at, name), item) for name, item in islice(items, room))
 
 
 def _below(at: str, name: object) -> str:

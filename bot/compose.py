@@ -6,12 +6,9 @@ Every dependency is an argument with its production value as default.
 from __future__ import annotations
 
 import os
-import pwd
 import secrets
-import socket
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
@@ -20,12 +17,12 @@ from adapters.database.sqlite.retention import KEEP
 from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.groups import Groups
 from bot.clock import SystemClock
+from bot.names import names_of
 from bot.paths import is_within
 from bot.service import Service
 from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
-from hitl.people.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -114,22 +111,13 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
-            names=Names(people, login=login, host=socket.gethostname()),
+            names=names_of(people),
             exposed=folder.exposed,
             beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
         return Running(service, store, folder, parts.pop_all())
-
-
-@lru_cache(maxsize=1024)
-def login(user: int) -> str | None:
-    """Return the login name for a user id of this machine, or None for an unknown id."""
-    try:
-        return pwd.getpwuid(user).pw_name
-    except (KeyError, OverflowError):
-        return None
 
 
 def mark_beside(state: Path) -> Path:

@@ -89,11 +89,12 @@ def history(
     Example: sayso history --since 24h --status rejected
     """
     from adapters.database.sqlite.history import requests
+    from bot.names import names_of
 
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, None, status, risk, tool, person, surface, since, until, text)
-    shown = list(requests(database, keys, asked, limit=limit))
+    shown = list(requests(database, keys, asked, limit=limit, names=names_of(found.directory())))
     if json:
         print_json(shown)
         return

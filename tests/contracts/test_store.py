@@ -249,6 +249,20 @@ class TestCalls:
 class TestSwaps:
     """One conditional write decides who was first."""
 
+    async def test_an_event_that_the_chain_of_a_call_names_changes_it_no_more(
+        self, store: Store, clock: SetClock
+    ) -> None:
+        """A reply that was held or refused was handled for the call, so its event can't decide the call later."""
+        call = await parked(store, clock)
+        held = Entry(call.ref, Event.HELD, "ann", {"event": "telegram:1"})
+        await store.commit(Unit(None, lambda _: Change(entries=(held,))))
+        moved = call.evolve(version=call.version + 1)
+        again = Entry(call.ref, Event.APPROVED, "ann", {"event": "telegram:1"})
+
+        with pytest.raises(Tampered):
+            await store.commit(move(moved, entries=[again]))
+        assert call == await store.get(call.ref)
+
     @pytest.mark.parametrize(
         ("first", "again"), [("approved", "rejected"), ("claimed", "released"), ("succeeded", "failed")]
     )

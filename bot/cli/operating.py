@@ -188,5 +188,5 @@ def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     database, keys, _ = kept_files(found)
     people = frozenset(found.directory().identities(principal))
     asked = RecordQuery(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
-    decided = (each for each in requests(database, keys, asked) if each["decided_by"] in people)
+    decided = (each for each in requests(database, keys, asked) if each.get("decided_by") in people)
     return [each for each in decided if each["status"] not in {"rejected", "withdrawn", "denied", "expired", "pending"}]

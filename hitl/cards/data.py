@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +13,7 @@ from hitl.cards.redaction import mask, mask_value
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import canonical, digest_mark
+from hitl.proof.chain import data_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,7 @@ def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dic
             "at": _iso(row.at),
             "event": row.event,
             "actor": row.actor,
-            "data": canonical(mask_value(json.loads(row.data))).decode(),
+            "data": canonical(mask_value(data_of(row.data))).decode(),
             "hash": row.hash,
         }
         for row in history

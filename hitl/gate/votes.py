@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from hitl.lifecycle import Trigger
 from hitl.outcomes import Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
+from hitl.proof.chain import data_of
 from hitl.question import is_question
 from hitl.records import replace
 from hitl.replies import Reading
@@ -169,7 +169,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
         return None
     asked = (line for line in reversed(await gate.store.history(call.ref)) if line.event == Event.CONFIRM)
     line = next((line for line in asked if line.actor == principal), None)
-    reason = json.loads(line.data).get("reason") if line else None
+    reason = data_of(line.data).get("reason") if line else None
     return reason if isinstance(reason, str) else None
 
 

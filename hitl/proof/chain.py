@@ -12,12 +12,14 @@ contradicts the chain and is refused (`contradicted`).
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from hitl.call import Entry, Event, Recorded
+from hitl.errors import InvalidConfirmation
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import Keyring, Purpose, frame
 from hitl.proof.seals import pack
@@ -91,6 +93,19 @@ def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Rec
     data = canonical(dict(entry.data)).decode()
     sealed = keys.seal(Purpose.LINE, pack(prev, entry.ref, seq, micros(at), entry.event, entry.actor, data))
     return Recorded(entry.ref, seq, at, entry.event.value, entry.actor, data, prev, sealed)
+
+
+def data_of(data: str) -> dict[str, Any]:
+    """Return the data of a line. If somebody made the data unreadable, return its text under the key `unreadable`.
+
+    Only `verify` says whether the data is as it was written.
+    """
+    try:
+        said = json.loads(data)
+        canonical(said)
+    except (ValueError, TypeError, RecursionError, InvalidConfirmation):
+        said = None
+    return said if isinstance(said, dict) else {"unreadable": data}
 
 
 def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:

@@ -626,12 +626,12 @@ class TestInbox:
         await store.receive("telegram", "1", "chat", b"bad")
         await store.receive("telegram", "2", "chat", b"good")
 
-        assert not await store.stumble("telegram", "1", "unreadable", aside_after=2)
+        assert False is await store.stumble("telegram", "1", "unreadable", aside_after=2)
         assert [1] == [event.failures for event in await store.incoming()]
         assert await store.stumble("telegram", "1", "unreadable", aside_after=2)
         assert ["2"] == [event.id for event in await store.incoming()]
-        assert not await store.stumble("telegram", "1", "unreadable", aside_after=2)
-        assert not await store.stumble("telegram", "9", "unknown", aside_after=1)
+        assert None is await store.stumble("telegram", "1", "unreadable", aside_after=2)
+        assert None is await store.stumble("telegram", "9", "unknown", aside_after=1)
 
 
 class TestOutbox:

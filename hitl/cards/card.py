@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status
-from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
+from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.shown import (
@@ -655,8 +655,3 @@ def _clause(text: str) -> Stored:
 def _told(text: str) -> str:
     """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
     return one_line(mask(text), _LINE)
-
-
-def told_time(call: Call) -> str:
-    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
-    return plain((Moment(call.deadline),), in_utc)

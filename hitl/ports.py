@@ -224,8 +224,11 @@ class Inbox(Protocol):
     async def newest(self, source: str) -> Incoming | None:
         """Return the latest event of a source, handled or not, or None before the first event."""
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event. Return whether this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
+        """Count a failure to handle the event. Return whether this failure set the event aside.
+
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
 
 
 class Conversations(Protocol):

@@ -187,6 +187,5 @@ def _scoped(*scopes: Scope) -> Any:
 #: Types for the parameters of routes: any authenticated caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
-Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
 Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
 Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

@@ -488,6 +488,7 @@ ENGLISH: Mapping[str, str] = {
     "show.shown": " in {route}",
     "show.not_shown": ": the card can't be shown in {route}: {why}",
     "show.flawed": "Don't trust what follows.",
+    "start.tokens": "Line {seq} of the service's own record was changed, so the record can't say which tokens are revoked, and no token works or can be made. Run: sayso audit verify. Then restore a backup, or let agents use the socket.",
     "start.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
     "unfit.older": "the database is older than what was last allowed to run",
     "unfit.surfaces": "every surface refused its card",

@@ -23,6 +23,7 @@ from bot.settings import Settings, load
 from hitl.call import Entry, Event
 from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit, adding
+from hitl.proof import seals
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
@@ -524,3 +525,31 @@ def test_root_may_check_the_service_of_another_user(checked: Callable[..., dict[
     own = checked()["keys"]
 
     assert [Health.RED, Health.GREEN] == [foreign.state, own.state]
+
+
+@pytest.mark.parametrize(
+    ("change", "health"),
+    [
+        ("update calls set state = 'nowhere'", Health.YELLOW),
+        ("update calls set tool = 'other'", Health.YELLOW),
+        ("update audit set data = 'x' where ref != ''", Health.YELLOW),
+        ("update audit set event = 'x' where ref = ''", Health.RED),
+        ("update calls set due_at = due_at", Health.GREEN),
+    ],
+)
+async def test_changed_open_requests_and_a_changed_record_of_the_service_are_told(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, change: str, health: Health
+) -> None:
+    """The counts of open requests are worth nothing if somebody changed the rows, so the rows are verified too."""
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, SetClock(NOON))
+    call = a_call(NOON)
+    call = call.evolve(row_mac=seals.row(store.keys, call))
+    await store.commit(Unit(None, lambda _: Change(call, entries=(Entry(call.ref, Event.ASKED, "ann", {}),))))
+    await store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, "local:7", {}),))))
+    await store.close()
+    folder.close()
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute(change)
+
+    assert health is checked()["record"].state

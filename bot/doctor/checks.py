@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
 #: The most open calls whose rows, votes and record are verified, which takes about a second.
 _MOST_VERIFIED = 1000
+#: The origin of calls by a token that is bound to no conversation.
+_HTTP = "http"
 #: Seconds. Clocks that NTP corrects are behind by less than this.
 _MOST_BEHIND_S = 2.0
 
@@ -163,6 +165,7 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
     yield from _origins(people, LOCAL)
+    yield from _over_http(settings, people)
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
@@ -269,6 +272,21 @@ def _origins(people: Directory, local: str) -> Iterator[Check]:
         else:
             who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
             yield Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
+
+
+def _over_http(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Yield a check if no surface can show the calls of tokens that are bound to no conversation."""
+    askers = [
+        name
+        for name in people.requesters_for(_HTTP)
+        if not all(map(people.is_chat, people.identities(name)))  # A person of a chat asks there, and has no token.
+    ]
+    if settings.http.port is None or not askers or not people.approvers or _HTTP in people.conversations:
+        return
+    if not people.routes_for(_HTTP, people.approvers) and not any(map(people.is_local, people.approvers)):
+        text = "no approver is on this machine or has a token, and no route leads to a chat, so no surface can show a"
+        text += ' request over HTTP. Set routes, for example routes = ["approvers"]'
+        yield Check(f"requests from {_HTTP}", Health.RED, text)
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:

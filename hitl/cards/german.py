@@ -459,6 +459,8 @@ GERMAN: Mapping[str, str] = {
     "shell.does": "einen Befehl ausführen",
     "shell.does.scripts": "einen Befehl ausführen, mit diesen Dateien, wie sie jetzt sind: {scripts}",
     "shell.scripts.more": "{scripts} und {count} weitere",
+    "shell.scripts.beyond": "Es führt mehr Dateien aus als die {most}, deren Inhalt festgehalten ist. Die übrigen können sich bis dahin ändern.",
+    "shell.scripts.outside": "Diese Dateien liegen außerhalb des Arbeitsordners und können sich bis dahin ändern: {scripts}",
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",
     "shell.signals": "Es kann andere Programme seines Kontos beenden, auch diesen Dienst.",

@@ -735,6 +735,8 @@ ENGLISH: Mapping[str, str] = {
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
+    "shell.scripts.beyond": "It runs more files than the {most} whose bytes are bound. The others may change before it runs.",
+    "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
     "shell.signals": "It can end other programs of its user, this service too.",
@@ -939,7 +941,7 @@ _KEPT = (
     "mcp.reads",
     "mcp.gets",
 )
-_KEPT_TOO = ("shell.does", "shell.scripts.more", "shell.unconfined", "shell.signals")
+_KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: Executors cut what they quote, so that a longer text is none of these.
 _LONGEST_STORED = 1000
 #: The particulars that are counts with their unit, and those that may be a part of ours themselves.

@@ -61,8 +61,8 @@ def requests(
 
     `names` has the names of people for the sentences of the views.
 
-    After the matching requests come the requests that can't be read because somebody changed them. Nobody knows whether they match, so
-    each has only its ref, short ref and flaws.
+    After the matching requests come those that can't be read because somebody changed them. Nobody knows whether they
+    match, so each has only its ref, short ref and flaws.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)

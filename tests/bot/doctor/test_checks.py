@@ -393,6 +393,27 @@ def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
     assert Health.RED is checked(settings)[f"requests from {origin}"].state
 
 
+NOT_SHOWN = f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        (f"{NOT_SHOWN}[http]\nport = 8400\n", True),
+        (NOT_SHOWN, False),
+        (f'{NOT_SHOWN}routes = ["approvers"]\n[http]\nport = 8400\n', False),
+        (f"{APART}[http]\nport = 8400\n", False),
+        ('requesters = ["telegram:7"]\napprovers = ["telegram:42"]\n[http]\nport = 8400\n', False),
+    ],
+    ids=["nowhere to show", "no port", "a route", "the pending list", "only people of a chat"],
+)
+def test_requests_over_http_that_no_surface_shows_are_red(
+    checked: Callable[..., dict[str, Check]], settings: str, *, red: bool
+) -> None:
+    """A token that is bound to no conversation asks from `http`, which is listed nowhere in the settings."""
+    assert red is ("requests from http" in checked(settings))
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -23,6 +23,7 @@ GERMAN: Mapping[str, str] = {
     "card.you": "Sie",
     "card.wants.run": "einen Befehl ausführen",
     "card.wants.use": "{tool} benutzen",
+    "card.wants.edit": "{file} ändern",
     "card.below": "… {count:weiterer Wert steht|weitere Werte stehen} unter Details …",
     "card.host": "auf {host}, {folder}",
     "card.folder": "in {folder}",

@@ -109,6 +109,7 @@ ENGLISH: Mapping[str, str] = {
     "ask.object": "--args must be a JSON object",
     "ask.taken": "--args can't hold {names} beside a command",
     "ask.timeout": "--timeout {text} isn't a time; write 90s, 5m, 2h or 1d",
+    "ask.shorter": "People have {given} to answer {short}, not {wanted}: the policy allows no more. `timeout_s` in the policy sets it.",
     "ask.token": "--url and --token-file belong together, and --ca-file needs them.",
     "ask.both": "--url names a service, so leave out --socket and --config.",
     "ask.unwritable": "The outcome can't be written to {file}: {error}. Nothing was asked.",

@@ -239,7 +239,7 @@ GERMAN: Mapping[str, str] = {
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
-        "/cancel REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
+        "/withdraw REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
     "chat.whoami": "Hier sind Sie {identity}, mir bekannt als {principal}.",

@@ -328,7 +328,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
         "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
-        "/cancel REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
+        "/withdraw REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
         "Or answer a card: press a button, or reply yes, or no and why."
     ),
     "chat.whoami": "You are {identity} here, known to me as {principal}.",
@@ -648,7 +648,7 @@ ENGLISH: Mapping[str, str] = {
     "mcp.too_large": "[{kind}, {size}, too large to be handed on]",
     "mcp.instructions": "Tools of this server may need a person's approval. A call then takes as long as people take, or answers that it waits: call sayso_status with its ref later. Never repeat a rejected call unchanged.",
     "mcp.tool.status": "Tell how a request that waited for a person stands, and its result once it ran. Waits a while if it isn't over.",
-    "mcp.tool.withdraw": "Take back a request of yours that still waits for a person.",
+    "mcp.tool.withdraw": "Withdraw a request of yours that is pending.",
     # all tools
     "tool.unlisted": "{tool} is not on the list of tools that may run.",
     "tool.unlisted.run": "{tool} is not on the list of tools that may run. Nothing was run.",

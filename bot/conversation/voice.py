@@ -50,8 +50,8 @@ class Voice:
         A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
         that decides always gets an answer.
 
-        A bystander gets one answer for each card, in private. Of an approver's unclear replies to a card, the first gets
-        a question that everybody there sees, and the later ones are answered in private.
+        A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
+        question that everybody there sees. The later ones are answered in private.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -102,7 +102,7 @@ class Voice:
         try:
             return await self.talker.tell(heard.identity, text)
         except PlatformError as error:
-            return _log.info("chat.not_whispered", {"to": heard.identity, "why": str(error)})
+            return _log.info("whisper.not_sent", {"to": heard.identity, "why": str(error)})
 
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Say why an event can't decide a call.
@@ -200,7 +200,8 @@ class Voice:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
-        return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
+        came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
+        return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
     async def record(self, heard: Heard, what: Event) -> None:
         """Record an event with the call whose card it was about.

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import stat
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -19,6 +20,7 @@ from sayso_client.errors import ClientError
 from sayso_client.hooks import installing, openclaw, opencode
 from sayso_client.hooks.installing import MARK, checked, main
 from tests.hook_service import Person, serving
+from tests.sentences import says
 
 HOSTS = ["claude-code", "codex", "copilot", "gemini", "openclaw", "opencode", "qwen"]
 #: The hosts whose settings hold the command itself.
@@ -40,6 +42,26 @@ def install(host: str, file: Path, *options: str, action: str = "install") -> in
     if action == "install":
         words += ["--socket", "/run/sayso/sayso.sock", "--uid", "10", "--untested"]
     return main([*words, "--yes", *options])
+
+
+#: A Python in which the modules of Unix alone can't be imported, as on Windows.
+WINDOWS = """
+import sys
+for name in ("pwd", "grp", "fcntl", "termios", "resource", "tty"):
+    sys.modules[name] = None
+from sayso_client.hooks import installing
+sys.platform = "win32"
+sys.exit(installing.main(["install", "codex", "--socket", "/s", "--yes"]))
+"""
+
+
+def test_on_windows_the_installer_says_that_it_cannot_work() -> None:
+    """In one sentence, without a traceback."""
+    ran = subprocess.run([sys.executable, "-c", WINDOWS], capture_output=True, text=True, check=False)
+
+    assert (1, "") == (ran.returncode, ran.stdout)
+    assert "Traceback" not in ran.stderr
+    assert says(ran.stderr, "hook.windows")
 
 
 @pytest.mark.parametrize("host", HOSTS)

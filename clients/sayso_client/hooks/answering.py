@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import time
@@ -10,6 +9,7 @@ import time
 from sayso_client.errors import ClientError
 from sayso_client.hooks.asked import NotUnderstoodError
 from sayso_client.wording import say
+from sayso_client.written import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _event(raw: bytes) -> Mapping[str, Any]:
     if len(raw) > _LONGEST_EVENT:
         raise NotUnderstoodError("size")
     try:
-        event = json.loads(raw, object_pairs_hook=_once)
+        event = read(raw, _once)
     except (ValueError, RecursionError) as error:
         raise NotUnderstoodError("JSON") from error
     if not isinstance(event, dict):

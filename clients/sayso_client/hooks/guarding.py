@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import pwd
 import stat
 import subprocess
 from pathlib import Path
@@ -143,6 +142,8 @@ def _owner(path: Path) -> int | None:
 
 
 def _groups(user: int) -> list[int]:
+    import pwd
+
     try:
         known = pwd.getpwuid(user)
     except KeyError:
@@ -151,6 +152,8 @@ def _groups(user: int) -> list[int]:
 
 
 def _name(user: int) -> str:
+    import pwd
+
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:

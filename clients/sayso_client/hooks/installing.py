@@ -382,6 +382,8 @@ def main(arguments: list[str] | None = None) -> int:
     options.wait = _capped(options, known)
     file = Path(options.file or known.FILE)
     try:
+        if sys.platform == "win32":
+            raise _wrong("hook.windows")
         file = _file(options, known)
         if options.action == "check":
             found = checked(options.host, file)

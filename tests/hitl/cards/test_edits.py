@@ -146,11 +146,9 @@ def test_a_long_edit_is_cut_and_counted(lines: int) -> None:
     """A risky call then needs its details opened, as any call that is cut."""
     old, new = ("\n".join(f"{word} {number}" for number in range(lines)) for word in ("old", "new"))
     call = edited("Edit", {"file_path": "a.py", "old_string": old, "new_string": new})
-    shown = show(call)
 
     assert is_cut(call)
-    assert PartKind.OURS in {part.kind for part in shown.parts}
-    assert sum(len(part.text) for part in shown.parts) + shown.left_out >= len(old) + len(new)
+    assert PartKind.OURS in {part.kind for part in show(call).parts}
 
 
 def test_a_long_path_is_shown_whole() -> None:

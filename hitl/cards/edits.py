@@ -91,7 +91,7 @@ def _compared(edited: Mapping[str, Any]) -> str | None:
     texts = [edited.get(name) for pair in TEXTS if edited.keys() >= set(pair) for name in pair]
     if len(texts) != len(TEXTS[0]) or not all(isinstance(text, str) for text in texts):
         return None
-    # Both texts get a last line feed, so that the diff shows a line feed that one of them already has as an empty line.
+    # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
     old, new = (f"{folded(visible(str(text)))}\n" if text else "" for text in texts)
     lines = change("", old, new).diff.split("\n")[_HEADERS:]
     # The lines of the file in which the text stands aren't known, so the numbers of lines in it would be false.

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from adapters.http.listeners import Server
     from bot.settings import MetricsSettings
     from hitl.call import Call, Entry
+    from hitl.connections import Connections
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
@@ -183,16 +184,18 @@ async def serve_metrics(
     store: SqliteStore,
     parts: AsyncExitStack,
     troubles: Callable[[], Awaitable[Sequence[str]]],
+    connections: Connections,
 ) -> Server:
     """Count changes from now on, and serve `/metrics` on a port of its own. Closing `parts` stops this.
 
     It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
-    Unavailable if the port can't be used.
+    Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
+    from adapters.http.connection import Limits
     from adapters.http.listeners import Server, tcp_listener
 
     metrics = Metrics(store.clock, tuple(surfaces()))
@@ -212,6 +215,7 @@ async def serve_metrics(
     server = Server(
         Starlette(routes=[Route("/metrics", scrape)]),
         [tcp_listener(settings.host, settings.port or 0, "metrics")],
+        Limits(connections=connections),
     )
     parts.push_async_callback(server.stop)
     await server.start()

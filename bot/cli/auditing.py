@@ -89,17 +89,19 @@ def history(
     Example: sayso history --since 24h --status rejected
     """
     from adapters.database.sqlite.history import requests
+    from bot.names import names_of
 
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, None, status, risk, tool, person, surface, since, until, text)
-    shown = list(requests(database, keys, asked, limit=limit))
+    shown = list(requests(database, keys, asked, limit=limit, names=names_of(found.directory())))
     if json:
         print_json(shown)
         return
     for each in shown:
-        typer.echo(request_in_a_row(each))
-    _warn({**each, "correlation_id": each["ref"]} for each in shown)
+        if "status" in each:  # A request that can't be read has no facts. The warning below names it.
+            typer.echo(request_in_a_row(each))
+    _warn(shown)
     if not shown:
         typer.echo(say("audit.none"), err=True)
 
@@ -235,6 +237,7 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
             typer.echo(_summary(f"  {key or '-'}: ", told))
         if len(rows) > _MOST_ROWS:
             typer.echo(say("stats.more", more=len(rows) - _MOST_ROWS))
+    _warn(counted["unreadable"])
 
 
 def _asked(
@@ -319,7 +322,7 @@ def _retained(shown: dict[str, Any]) -> str:
 
 def _warn(lines: Iterable[dict[str, Any]]) -> None:
     """Write a warning to stderr that names the requests that fail their integrity check."""
-    flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
+    flawed = sorted({line["short"] or line.get("correlation_id") or "-" for line in lines if line["flaws"]})
     if flawed:
         typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
 

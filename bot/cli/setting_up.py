@@ -137,7 +137,9 @@ def init(
     managed: Annotated[
         bool, typer.Option("--managed", help="Coding agents: the settings that only root can change.")
     ] = False,
-    wait: Annotated[int, typer.Option("--wait", help="Coding agents: seconds to wait for people.")] = 600,
+    wait: Annotated[
+        int | None, typer.Option("--wait", help="Coding agents: seconds to wait for people, by default 600.")
+    ] = None,
     untested: Annotated[
         bool, typer.Option("--untested", help="Coding agents: also for a version that wasn't tried.")
     ] = False,
@@ -167,7 +169,7 @@ def init(
         return
     if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested, "--yes": yes}
-        words = [*(flag for flag, given in flags.items() if given), "--wait", str(wait)]
+        words = [flag for flag, given in flags.items() if given] + (["--wait", str(wait)] if wait is not None else [])
         _gate(platform.value, config, words, remove=remove)
     if platform is not None:
         way = _way(platform, receive)

@@ -22,9 +22,11 @@ from bot.errors import explained
 from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
 from hitl.call import Mode, State
+from hitl.cards.wording import say
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
+from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
+#: The most open calls whose rows, votes and record are verified, which takes about a second.
+_MOST_VERIFIED = 1000
+#: The origin of calls by a token that is bound to no conversation.
+_HTTP = "http"
 #: Seconds. Clocks that NTP corrects are behind by less than this.
 _MOST_BEHIND_S = 2.0
 
@@ -50,10 +56,12 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         ("database", lambda: _database(database)),
         ("clock", lambda: _clock(database)),
         ("keys", lambda: _keys(settings)),
+        ("record", lambda: _record(settings)),
         ("mark", lambda: _mark(settings)),
         ("sqlite", lambda: _sqlite(database)),
         ("tools", lambda: _tools(settings)),
         ("workspace", lambda: _exposed(settings)),
+        ("open port", lambda: _open_port(settings)),
         ("policy", lambda: _policy(settings)),
         ("dry run", lambda: _dry_run(state)),
         ("service", lambda: _service(settings)),
@@ -157,6 +165,7 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
     yield from _origins(people, LOCAL)
+    yield from _over_http(settings, people)
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
@@ -265,6 +274,21 @@ def _origins(people: Directory, local: str) -> Iterator[Check]:
             yield Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
 
 
+def _over_http(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Yield a check if no surface can show the calls of tokens that are bound to no conversation."""
+    askers = [
+        name
+        for name in people.requesters_for(_HTTP)
+        if not all(map(people.is_chat, people.identities(name)))  # A person of a chat asks there, and has no token.
+    ]
+    if settings.http.port is None or not askers or not people.approvers or _HTTP in people.conversations:
+        return
+    if not people.routes_for(_HTTP, people.approvers) and not any(map(people.is_local, people.approvers)):
+        text = "no approver is on this machine or has a token, and no route leads to a chat, so no surface can show a"
+        text += ' request over HTTP. Set routes, for example routes = ["approvers"]'
+        yield Check(f"requests from {_HTTP}", Health.RED, text)
+
+
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
     """Return whether a configured surface can prove this identity."""
     kind, _, rest = identity.partition(":")
@@ -330,6 +354,28 @@ def _keys(settings: Settings) -> Check:
     except Unavailable as error:
         return Check("keys", Health.RED, error.message)
     return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
+
+
+def _record(settings: Settings) -> Iterator[Check]:
+    """Verify the calls that aren't over, which another check counts, and the service's own record."""
+    from adapters.database.keys import read
+    from adapters.database.sqlite.folder import KEYS
+    from adapters.database.sqlite.history import open_flaws
+
+    state, given = settings.folder("state"), settings.given_keys()
+    if not (state / "sayso.db").exists():
+        return
+    try:
+        keys = Keyring(read(given or state / KEYS, given=given is not None))
+        changed, line = open_flaws(state / "sayso.db", keys, _MOST_VERIFIED)
+    except (Unavailable, OSError):
+        return  # The checks of the database and of the keys report this.
+    if line is not None:
+        yield Check("record", Health.RED, say("start.tokens", seq=line))
+    elif changed:
+        yield Check("record", Health.YELLOW, say("audit.flawed", shorts=", ".join(changed)))
+    else:
+        yield Check("record", Health.GREEN, "open requests and the service's own record are as they were written")
 
 
 def _mark(settings: Settings) -> Check:
@@ -501,6 +547,16 @@ def _exposed(settings: Settings) -> Iterator[Check]:
     if read := [str(path) for path in settings.secret_files() if path.exists() and path.stat().st_mode & stat.S_IROTH]:
         text = f"{', '.join(read)}: any user of this machine can read it, an agent's too"
         yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
+
+
+def _open_port(settings: Settings) -> Iterator[Check]:
+    """Yield a check if other machines may send tokens without TLS. Nothing here knows which of them is the proxy."""
+    http = settings.http
+    if http.port is not None and http.proxy and not http.on_loopback:
+        text = (
+            f"http.proxy is set, and any machine that reaches {http.host} port {http.port} may send tokens without TLS"
+        )
+        yield Check("http", Health.YELLOW, f"{text}; let only the proxy reach that port, or set http.host to 127.0.0.1")
 
 
 def _policy(settings: Settings) -> Iterator[Check]:

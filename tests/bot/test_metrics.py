@@ -21,6 +21,7 @@ from bot.metrics import Metrics, serve_metrics
 from bot.settings import MetricsSettings
 from bot.surfaces import surfaces
 from hitl.call import Ask, Entry, Event, Ran, Reply, ReplyKind, Result, Runs, Verb
+from hitl.connections import Connections
 from hitl.gate import secret_hash
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
@@ -87,7 +88,7 @@ async def scraped(running: Running) -> AsyncIterator[Scraped]:
         return ["chat: away"]
 
     async with contextlib.AsyncExitStack() as parts:
-        server = await serve_metrics(MetricsSettings(port=0), running.store, parts, troubles)
+        server = await serve_metrics(MetricsSettings(port=0), running.store, parts, troubles, Connections())
         yield Scraped(running, server.port)
 
 

@@ -639,6 +639,21 @@ def _variable(levels: Iterable[object]) -> str:
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
+#: The sentences for the errors of pydantic that a person meets most often, by their type. Others keep pydantic's words.
+_MISFITS = {
+    **dict.fromkeys(("list_type", "tuple_type"), "setting.list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "setting.table"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "setting.bool"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "setting.whole"),
+    **dict.fromkeys(("float_type", "float_parsing"), "setting.number"),
+    "string_type": "setting.text",
+    "literal_error": "setting.choice",
+    "less_than_equal": "setting.most",
+    "greater_than_equal": "setting.least",
+    "missing": "setting.missing",
+}
+
+
 def _explain(path: Path | None, error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False)
     told = [f"{_place(problem['loc'])}: {_wrong(problem)}" for problem in problems]
@@ -655,7 +670,8 @@ def _place(levels: Sequence[object]) -> str:
 def _wrong(problem: ErrorDetails) -> str:
     """Return a sentence about a wrong setting. For an unknown key, it names the most similar known key."""
     if problem["type"] != "extra_forbidden":
-        return problem["msg"]
+        key = _MISFITS.get(problem["type"])
+        return say(key, **problem.get("ctx", {})) if key else problem["msg"]
     *above, name = problem["loc"]
     near = get_close_matches(str(name), _keys(above), n=1)
     return say("near.setting", near=near[0]) if near else "no such setting"

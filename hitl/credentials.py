@@ -1,4 +1,7 @@
-"""Bearer tokens: their owners, their scopes, and the places that their holders may name. Only hashes are stored."""
+"""Bearer tokens: their owners and scopes, and the conversations and routes that a holder may use in a request.
+
+Only hashes are stored.
+"""
 
 from __future__ import annotations
 

@@ -117,6 +117,6 @@ class Moved(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echo(Heard):
-    """A message of ours, as the platform shows it to everyone there. `data` is the data of its button."""
+    """A message of this service that the platform sent back as an event. `data` is the data of its button."""
 
     data: str

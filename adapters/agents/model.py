@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 MOST_OUTPUT = 20_000
 #: The most characters of a question about a card and of its answer, and the most tokens that the answer may take.
 LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
-#: Seconds before each retry, if the provider's failure may pass.
+#: Seconds to wait before each retry after a failure of the provider that may be temporary.
 PAUSES_S = (1.0, 5.0)
 #: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
 _PASSING = frozenset({408, 409, 425, 429})

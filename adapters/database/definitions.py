@@ -486,7 +486,8 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
             select(*(_talks[name] for name in talk)),
         ),
         "KEEP_TALK": Definition(
-            "Store the service's latest message in a private conversation.", upsert("talks", *talk)
+            "Store which message of the service is the latest in a private conversation, and which call it is about.",
+            upsert("talks", *talk),
         ),
         "DROP_TALK": Definition(
             "Delete the service's latest message in a private conversation: it is unknown now.",

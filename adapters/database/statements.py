@@ -123,7 +123,7 @@ MOVES = "SELECT moves.old, moves.new, moves.mac FROM moves"
 KEEP_MOVE = "INSERT INTO moves (old, new, mac) VALUES (?, ?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new, mac = excluded.mac"
 #: What is the service's latest message in each private conversation, if it is known?
 TALKS = "SELECT talks.place, talks.message, talks.ref, talks.mac FROM talks"
-#: Store the service's latest message in a private conversation.
+#: Store which message of the service is the latest in a private conversation, and which call it is about.
 KEEP_TALK = "INSERT INTO talks (place, message, ref, mac) VALUES (?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref, mac = excluded.mac"
 #: Delete the service's latest message in a private conversation: it is unknown now.
 DROP_TALK = "DELETE FROM talks WHERE talks.place = ?"

@@ -188,7 +188,10 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 
 
 def _give_as_above(folder: int, name: str) -> None:
-    """Give a file or folder that root made to the owner of the folder above, because commands may run as that user."""
+    """Give a new file or folder to the owner of the folder above if this process is root.
+
+    Commands may run as that user.
+    """
     if os.geteuid() == 0:
         above = os.fstat(folder)
         os.chown(name, above.st_uid, above.st_gid, dir_fd=folder, follow_symlinks=False)

@@ -377,6 +377,7 @@ class CallView(_Answer):
     why: str
     rule: str | None
     headline: str = Field(description="Who wants to do what.")
+    choices: list[str] = Field(description="The answers that a question offers.")
     requester: str
     requester_name: str
     on_behalf_of: str = Field(description="The person behind the requester.")
@@ -626,7 +627,7 @@ class TokenList(_Answer):
 
 
 class ChatLine(_Answer):
-    """One line of a conversation: its name, a text that it shows, or a mark that the line before was answered."""
+    """One line of the answer to a chat: the conversation's name, a text to show, or the end of the answer (`done`)."""
 
     chat: str | None = None
     show: str | None = None

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it.
     Who = Callable[[Context], Caller]
 
-#: The step by which the gateway's own progress reports grow. It is so small that the tool's own numbers can continue
-#: from there.
+#: Each progress report of the gateway raises the progress by this much. It is tiny: the tool's own progress is added to
+#: the sum, and progress may only grow.
 _TICK = 0.001
 #: The results of calls for which the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
@@ -136,7 +136,10 @@ class Gateway:
         servers.on_change(self._changed)
 
     def server(self, who: Who) -> Server[Any]:
-        """Return a server of the library that passes its requests here. `who` returns the caller of each request."""
+        """Return a server of the MCP library whose requests this gateway answers.
+
+        `who` returns the caller of each request.
+        """
         answering = _Answering(self, who)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)

@@ -150,7 +150,7 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
-    """Return whether a member of another workspace may have caused the event, so that its team may not be theirs.
+    """Return whether a member of another workspace may have caused the event. The event then may name a wrong team.
 
     This is so in channels shared with other organisations, and everywhere in an organisation of several workspaces.
     """

@@ -205,7 +205,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _named(text: str, me: Me) -> bool:
-    """Return whether a text is a command of this bot that decides, or any other command with this bot's name."""
+    """Return whether a text is a command that decides, such as `/approve`, or names this bot, as `/word@bot` does."""
     command = _command(text, me)
     return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
 

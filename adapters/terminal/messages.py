@@ -51,7 +51,10 @@ def box(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> str:
-    """Return the card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
+    """Return the card of a pending call with a bar on its left. It begins with the risk.
+
+    It fits `width` columns, but is laid out for at least 40 and at most 88.
+    """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)

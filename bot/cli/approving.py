@@ -190,12 +190,16 @@ def _left(call: dict[str, Any]) -> str:
 
 
 def _listed(call: dict[str, Any]) -> str:
-    """Return a pending call in two lines: its headline, then the agent's or caller's note."""
+    """Return a pending call's headline, a question's answers, and the agent's or caller's note, a line each."""
     from hitl.cards.text import one_line
 
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
-    first = say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))
-    return first + ("\n" + say("pending.note", note=one_line(call["note"], 100)) if call["note"] else "")
+    lines = [say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))]
+    if call["choices"]:
+        lines.append(say("pending.choices", choices=" / ".join(call["choices"])))
+    if call["note"]:
+        lines.append(say("pending.note", note=one_line(call["note"], 100)))
+    return "\n".join(lines)
 
 
 def _line(call: dict[str, Any], stands: str) -> str:

@@ -291,7 +291,7 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
         short=shown["short"],
         risk=f"{shown['risk']:<8}",
         headline=shown["headline"],
-        outcome=one_line(shown["outcome"], 100),
+        outcome=one_line(shown["outcome"], 400),
         retained=_retained(shown),
     )
 

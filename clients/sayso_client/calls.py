@@ -104,10 +104,10 @@ class _Link:
 
 
 class Sayso(_Link):
-    """The gate, for code that blocks. Use it in any number of threads.
+    """A client of the service for synchronous code. Any number of threads may use it.
 
-    Every method raises ClientError: with the service's code and sentence for a refusal, and with UNAVAILABLE if the
-    service can't be reached for `patience_s` seconds. If anything is unclear, nothing runs.
+    Every method raises ClientError: with the service's code and sentence if the service refuses, and with UNAVAILABLE
+    if the service can't be reached for `patience_s` seconds. If anything is unclear, nothing runs.
     """
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:

@@ -635,7 +635,8 @@ def _facts(call: Call) -> dict[str, object]:
 def error_text(call: Call) -> str | None:
     """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
-    Only in a call that nobody claimed does the text count as a code of ours, because a tool may write any text.
+    `call.error` holds a code of ours or a tool's text. It is read as a code only if nobody claimed the call: after a
+    claim, a tool may have written it. None without an error.
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error

@@ -11,9 +11,11 @@ from hitl.call import Status
 from hitl.cards.card import details, error_text, headline, outcome, outcome_for_agent
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask, mask_value
+from hitl.cards.shown import labels
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import canonical, digest_mark
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +50,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "why": call.verdict.why,
         "rule": call.verdict.rule,
         "headline": headline(call, names),
+        "choices": list(labels(call)) if is_question(call) else [],
         "requester": call.requester,
         "requester_name": names.of(call.requester),
         "agent": call.agent,

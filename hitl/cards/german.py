@@ -281,8 +281,8 @@ GERMAN: Mapping[str, str] = {
     "window.page.before": "◀ Zurück",
     "window.page.next": "Weiter ▶",
     # refusals
-    "refused.unknown": "Es gibt keine Anfrage {short}. Nichts wurde entschieden.",
-    "refused.unknown.name": "Es gibt keine Anfrage dieses Namens. Nichts wurde entschieden.",
+    "refused.unknown": "Es gibt keine Anfrage {short}.",
+    "refused.unknown.name": "Es gibt keine Anfrage dieses Namens.",
     "refused.unknown.none": "Nichts ist offen.",
     "refused.place": "{short} wurde nicht hier gestellt. Nichts wurde entschieden.",
     "refused.stranger": "{who} darf {short} weder freigeben noch ablehnen. Nichts wurde entschieden.",

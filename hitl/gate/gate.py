@@ -43,7 +43,9 @@ class Gate(GateContext):
         return done
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Decide by a reply, and return one answer for each call that it names. Replies from all surfaces come here.
+        """Handle a reply. Return one answer, or one for each call if the words name several.
+
+        Replies from all surfaces come here.
 
         Mistakes of people give answers and never raise. Raises Unavailable if nothing could be recorded.
         """

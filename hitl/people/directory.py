@@ -138,7 +138,8 @@ class Directory:
     def token_limit(self, identity: str) -> Risk:
         """Return the highest risk that this identity may approve.
 
-        For a bearer token it is the operator's limit, medium without one. Other identities have no limit.
+        For a bearer token it is the risk that the setting `http.tokens` names, or medium if the token isn't listed.
+        Other identities have no limit.
         """
         if not identity.startswith("token:"):
             return Risk.CRITICAL

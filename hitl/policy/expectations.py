@@ -101,7 +101,7 @@ def _wrong(test: Any) -> str | None:
 
 
 def written_call(tool: str, args: Mapping[str, Any], **terms: Any) -> PolicyCall:
-    """Return a call that somebody wrote down as a question to a policy. `terms` are its other fields.
+    """Return a call from a file of expectations or a command line. `terms` are further fields of `PolicyCall`.
 
     A call with a list `argv` is judged as a command that its caller starts, as `sayso ask NAME -- CMD` asks for it.
     """

@@ -1,9 +1,10 @@
 """Globs of tool names and of paths.
 
-Path globs are those of contenox: ``*`` and ``?`` within one component, ``[...]`` classes with ranges and ``^``, a
-backslash for a literal, ``{a,b}`` alternatives (nested, with slashes), ``**`` for any number of components. Patterns
-are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component has two readings: contenox's (a
-separator on both sides) and "any text". ``Glob.sure`` uses the first, ``Glob.perhaps`` both.
+Path globs have the syntax of contenox, a system whose policies can be imported: ``*`` and ``?`` within one component,
+``[...]`` classes with ranges and ``^``, a backslash for a literal, ``{a,b}`` alternatives (nested, with slashes),
+``**`` for any number of components. Patterns are cleaned as paths are, and ``x/**`` covers ``x`` itself. In contenox,
+``a**b`` means ``a/**/b``. An author may also mean any text between ``a`` and ``b``. ``Glob.sure`` matches the first
+meaning only, ``Glob.perhaps`` matches both.
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ class Flaw(StrEnum):
     TALK = "flaw.talk"
     CREDENTIAL = "flaw.credential"
     TURN = "flaw.turn"
+    NO_KEY = "flaw.no_key"
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:

@@ -138,3 +138,20 @@ def test_a_changed_call_is_shown_with_a_warning(install: Callable[..., Installat
 
     assert done.stderr.strip()
     assert ["flaw.row"] == [flaw["what"] for flaw in verified(service)[1]["flaws"]]
+
+
+def test_a_record_whose_key_is_lost_is_told_apart_from_a_changed_one(ran: Installation) -> None:
+    """The first flaw names the key that the file doesn't hold, and how many lines that key sealed."""
+    kept = ran.state / "keys.json"
+    before = kept.read_text()
+    (old,) = json.loads(before)["keys"]
+    try:
+        kept.write_text(json.dumps({"keys": [{**old, "id": "another"}]}))
+        status, report = verified(ran)
+    finally:
+        kept.write_text(before)
+    first = report["flaws"][0]
+
+    assert 1 == status
+    assert ("flaw.no_key", old["id"], report["lines"]) == (first["what"], first["kid"], first["count"])
+    assert "flaw.no_key" not in {flaw["what"] for flaw in report["flaws"][1:]}

@@ -50,6 +50,20 @@ def test_the_inbox_takes_an_answer_to_a_question(service: Installation, given: s
         service.call("withdraw", target=call["ref"])
 
 
+def test_what_is_pending_is_listed_with_the_answers_that_it_takes(service: Installation) -> None:
+    """`sayso pending` shows the headline of each request and the options of each question."""
+    call = asked(service, "one")
+    options = {"question": "Which stage?", "options": ["staging", "production"]}
+    with Sayso(configuration(socket=service.socket)) as sayso:
+        question = sayso._send(Send("POST", "/v1/questions", options))  # noqa: SLF001 - asks without waiting
+    listed = service.run("pending").stdout.splitlines()
+
+    assert [call["short"], question["short"]] == [line.split()[0] for line in listed if not line.startswith(" ")]
+    assert say("pending.choices", choices="staging / production") in listed
+    for each in (call, question):
+        service.call("withdraw", target=each["ref"])
+
+
 def test_agents_that_wait_are_listed_by_their_sessions(service: Installation) -> None:
     """`sayso sessions` shows agent, project, session, folder and the newest request; nothing waits: it says so."""
     before = service.run("sessions")
@@ -88,7 +102,7 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     rejected = json.loads(service.run("history", "--status", "rejected", "--text", "too risky", "--json").stdout)
     nothing = service.run("history", "--person", "nobody")
 
-    assert [call["short"] for call in reversed(calls)] == [line.split()[2] for line in newest]
+    assert [call["short"] for call in reversed(calls)] == [line.split()[3] for line in newest]
     assert calls[0]["ref"] in [each["ref"] for each in rejected]
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout

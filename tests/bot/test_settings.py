@@ -15,6 +15,7 @@ from bot.cli.main import app
 from bot.errors import SettingsError
 from bot.settings import find_config, load, refuse_foreign
 from hitl.call import Risk
+from tests.sentences import raises
 
 
 @pytest.fixture
@@ -145,6 +146,28 @@ def test_what_can_not_be_used_is_named(file: Path, text: str, named: str) -> Non
         load(file)
 
     assert str(file) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("approvers = 'x'", "setting.list"),
+        ("http = 1", "setting.table"),
+        ("[http]\nport = 'x'", "setting.whole"),
+        ("[http]\nport = 99999", "setting.most"),
+        ("[http]\nport = -1", "setting.least"),
+        ("[http]\nproxy = 'x'", "setting.bool"),
+        ("[tools]\nallow = [1]", "setting.text"),
+        ("[telegram]\npace = 'x'", "setting.number"),
+        ('[conversations.x]\nself_approval = "critical"', "setting.choice"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_in_plain_words(file: Path, text: str, what: str) -> None:
+    """What the setting must be is said as a person would say it."""
+    file.write_text(text)
+
+    with raises(SettingsError, what):
+        load(file)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -34,10 +34,11 @@ STEPS = {
     "decided": list(UNKNOWN),
     "ended": ["gate.finished", "delivery.sent:2", "intake.handled:2"],
 }
-#: Longer, or of less interest: the same on the way of the message that asks, and around every commit.
+#: Longer, or of less interest: the same on the way of the message that asks, and around every commit after the two of
+#: the start.
 MORE = [
     *("events.received:1", "events.recorded:1", "intake.handling:1", "intake.handled:1"),
-    *(f"writer.{when}:{n}" for when in ("before-begin", "before-commit", "after-commit") for n in range(2, 14)),
+    *(f"writer.{when}:{n}" for when in ("before-begin", "before-commit", "after-commit") for n in range(3, 14)),
 ]
 
 SETTINGS = """

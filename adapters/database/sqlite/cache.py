@@ -91,9 +91,9 @@ class Known:
     # -- questions ------------------------------------------------------------------------------------------
 
     def end(self, ref: str) -> End | None:
-        """Return the end of a call's chain, including the writes of the present group.
+        """Return the end of a call's chain of lines, or None if it isn't in memory.
 
-        Return None if it isn't in memory.
+        Lines of the group that is being written now already count.
         """
         return self._new_ends.get(ref) or self._ends.get(ref)
 

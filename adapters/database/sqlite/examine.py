@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from adapters.database.mark import Mark
@@ -86,7 +87,14 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
     flaws += _kept(survey, keys)
     marked = mark.read() or (0, "")
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)
+    flaws = [*_keyless(keys, hashes.values()), *flaws]
     return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]), archived, erased)
+
+
+def _keyless(keys: Keyring, hashes: Iterable[str]) -> list[Fact]:
+    """Return a flaw for each key id that lines of the record name and the key file doesn't hold."""
+    named = Counter(kid for kid, colon, _ in (each.partition(":") for each in hashes) if colon)
+    return [fact(Flaw.NO_KEY, kid=kid, count=count) for kid, count in named.items() if kid not in keys.ids]
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:

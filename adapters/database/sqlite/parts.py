@@ -54,7 +54,7 @@ class Part:
 
 
 class SqliteCalls(Part):
-    """Implements `hitl.ports.Calls`. A read sees every write that was answered before."""
+    """Implements `hitl.ports.Calls`. A read sees every write whose method has returned."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the unit, all or nothing. It is durable when this returns."""
@@ -218,7 +218,7 @@ class SqliteOutbox(Part):
         await self._writer.submit(failed)
 
     async def hasten(self, platform: str) -> None:
-        """Make all rows of a platform that wait for a retry due now."""
+        """End the wait before a retry for all outbox rows of a platform: they may be sent now."""
 
         def free(connection: sqlite3.Connection, now: datetime) -> None:
             connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))

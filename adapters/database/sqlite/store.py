@@ -45,7 +45,7 @@ _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASE
 class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
     """Stores calls in the database of a state folder. Use it on the event loop that opened it.
 
-    `hitl.ports.Store` describes the methods. A read sees every write that was answered before.
+    `hitl.ports.Store` describes the methods. A read sees every write whose method has returned.
     """
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:

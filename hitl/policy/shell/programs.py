@@ -186,7 +186,7 @@ STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "npm": (("exec",), ("x",), ("explore",)),
 }
 
-# Settings given on a git command line that name a program.
+# Settings of git, given by `git -c` or `git config`, that may make git run a program.
 GIT_SETTINGS = names(
     "alias.* core.sshcommand* core.pager* core.editor* core.fsmonitor* core.hookspath* core.gitproxy* "
     "core.askpass* core.alternaterefscommand* sequence.editor* pager.* diff.* difftool.* merge.* "

@@ -163,7 +163,7 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs that may run another program because of a word without a hyphen. Any other program in the table does so only
+# Programs that may run another program for any word without a hyphen. The other programs of the table may do so only
 # for a word with "::" (as in git's URLs).
 BARE_ARGUMENTS = _SSH_LIKE | {
     program

@@ -211,7 +211,7 @@ class LineReader(WordReader):
                 stack += inner[::-1]
 
     def source(self, text: str, positional: Words = ()) -> None:
-        """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
+        """Read a text that a command runs as shell code. ``positional`` holds its parameters from ``$0`` on."""
         parameters: dict[str, Fields] = {str(at): [word] for at, word in enumerate(positional)}
         parameters["@"] = list(positional[1:])
         read_into(self.reading, text, self.depth + 1, parameters)
@@ -277,7 +277,7 @@ class LineReader(WordReader):
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
-            del found[0]  # the descriptor of a redirection at the beginning
+            del found[0]  # the number of a redirection at the beginning, such as the 2 of `2>log cmd`
         if found:
             unwrap.run(self, found, node)
             if None in found and unwrap.depends(found[0]):

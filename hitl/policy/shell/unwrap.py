@@ -496,7 +496,10 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """Read ``git bisect``: ``run`` runs its arguments. An unknown sub-command may be another spelling of ``run``."""
+    """Read ``git bisect`` with a sub-command that isn't known: it may be another spelling of ``run``.
+
+    The words after it are recorded as a command. ``run`` itself is read as the other programs that run their arguments.
+    """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
         if what != "run" and (what is None or what not in programs.GIT_BISECT):

@@ -258,7 +258,7 @@ def test_no_test_quotes_a_sentence_of_the_catalogue() -> None:
 @pytest.mark.parametrize(
     "quote",
     [
-        "There is no call of that name. Nothing was decided.",
+        "Bots can't DECIDE. Nothing was decided.",
         "you, so\nSOMEBODY else must  approve it",
         r"Silence\ is\ no\ answer\ by\ a\ person\.",
         "is not on the list of those who may",

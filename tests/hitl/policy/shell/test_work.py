@@ -119,6 +119,16 @@ def test_a_parse_costs_more_than_its_share_where_there_are_many_tokens() -> None
     assert of_parse(b"1+" * 200 + b"((") > of_parse(b"1+" * 200)
 
 
+def test_long_words_in_a_broken_line_are_paid_for_before_they_are_parsed() -> None:
+    """The parser reads a long word again for each way to go on after an error."""
+    word = "\N{ZERO WIDTH SPACE}" * 20_000
+    line = f"a=(ls echo ${{x:-case a in export {word}{'tmux -x ' * 100}{word}"
+
+    assert read_line(line).hidden
+    assert read_line(line).work >= len(line.encode()) / 64
+    assert seconds(line) < LIMIT_S * BESIDE_OTHERS
+
+
 def test_a_parse_that_met_an_error_pays_for_its_tree_too() -> None:
     """The parser takes long to recover among words, which cost little in a complete line."""
     words = "eval " * 100

@@ -14,6 +14,7 @@ import tomllib
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -182,6 +183,14 @@ class HttpSettings(_Part):
     hosts: list[Name] = []
     proxy: bool = False
     tokens: dict[Name, Risk] = {}
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only programs of this machine reach the listener."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
 
 
 class MetricsSettings(_Part):

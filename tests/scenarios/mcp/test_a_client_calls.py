@@ -117,6 +117,22 @@ async def test_a_rejected_call_tells_its_reason(behind: Behind, way: Way, files:
     assert [] == files.runs
 
 
+async def test_a_rejected_call_is_not_asked_again_at_once(behind: Behind, way: Way, files: Scripted) -> None:
+    """The model hears that, and no person sees a second card; other arguments are another call."""
+    async with behind.client(*way) as client:
+        calling = asyncio.create_task(client.call_tool("remove", {"path": "a"}))
+        call = await behind.asked()
+        await behind.answer(Verb.REJECT, call)
+        await final(client, await calling)
+        again = await client.call_tool("remove", {"path": "a"})
+        other = asyncio.create_task(client.call_tool("remove", {"path": "b"}))
+        await behind.answer(Verb.APPROVE)
+        done = await final(client, await other)
+
+    assert (True, True) == (again.is_error, call.short in text(again))
+    assert [False, ['remove {"path": "b"}']] == [done.is_error, files.runs]
+
+
 async def test_a_client_that_gave_up_finds_its_call(behind: Behind, way: Way, files: Scripted) -> None:
     """A client with a time limit of its own comes back with the id of its tool use: one request, one run."""
     use: Any = {"sayso/toolUseId": "use-1"}

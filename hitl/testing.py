@@ -367,11 +367,14 @@ class MemoryInbox(_Memory):
         """Return the latest event of a source, or None."""
         return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
-        """Count a failure to handle the event. Return whether this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
+        """Count a failure to handle the event. Return whether this failure set the event aside.
+
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:
-            return False
+            return None
         kept.incoming = replace(kept.incoming, failures=kept.incoming.failures + 1)
         kept.done = kept.incoming.failures >= aside_after
         return kept.done

@@ -9,11 +9,10 @@ from fastapi import Depends
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-from hitl.call import Entry, Event
+from hitl.connections import Party
 from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
 from hitl.outcomes import Refusal, fact
-from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from starlette.types import Scope as Scopes
@@ -37,12 +36,12 @@ class Peer:
     """The peer of a connection, as the kernel describes it when the connection is made.
 
     `key` is the name under which the peer's connections are counted. `uid` is the peer's user id on the Unix socket,
-    and None on TCP. `kept` says that the peer is a command that this service runs.
+    and None on TCP.
     """
 
     key: str
     uid: int | None = None
-    kept: bool = False
+    party: Party = Party.REMOTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,8 @@ class Authenticator:
         """Return the caller of a request.
 
         Raises Unauthenticated without a working token, and InvalidConfirmation for a token on the socket. Raises
-        NotApprover, and records it, for a user who is on no list, and for a command that this service runs.
+        NotApprover for a user who is on no list, and for a command that this service runs. `Gate.refuse_peer` records
+        that.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")
@@ -156,18 +156,13 @@ class Authenticator:
 
     async def _user(self, peer: Peer) -> Caller:
         identity = f"local:{peer.uid}"
-        if peer.kept:
-            raise await self._refused(Refusal.KEPT, identity, kept=True)
+        if peer.party is Party.COMMAND:
+            raise await self._gate.refuse_peer(identity, command=True)
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
-            raise await self._refused(Refusal.PEER, identity)
+            raise await self._gate.refuse_peer(identity)
         # A user has all scopes, because the gate looks each user up in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
-
-    async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:
-        entry = Entry("", Event.REFUSED_PEER, identity, data)
-        await self._gate.store.commit(adding(Change(entries=(entry,))))
-        return NotApprover(fact(why, who=identity))
 
 
 async def _authenticated(request: HTTPConnection) -> Caller:
@@ -187,6 +182,5 @@ def _scoped(*scopes: Scope) -> Any:
 #: Types for the parameters of routes: any authenticated caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
-Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
 Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
 Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

@@ -24,6 +24,7 @@ from adapters.http.responses import (
     preferred_wait,
     prefers_queue,
 )
+from adapters.http.written import WrittenRoute
 from hitl.call import Status
 from hitl.credentials import Scope
 from hitl.errors import CallDenied, SaysoError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
-router = APIRouter(prefix="/v1", tags=["calls"])
+router = APIRouter(prefix="/v1", tags=["calls"], route_class=WrittenRoute)
 #: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
 _QUEUE_S = 30
 
@@ -260,5 +261,5 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
 
 def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
     if isinstance(came, SaysoError):
-        return {"id": name, "call": None, "problem": problems.problem(came)}
+        return {"id": name, "call": None, "problem": problems.problem(came, names=ops.names)}
     return {"id": name, "call": ops.answer(*came), "problem": None}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.cards.card import Way, card, details
 from hitl.cards.data import view
+from hitl.cards.edits import TEXTS
 from hitl.cards.lines import in_utc, plain
 from hitl.cards.previews import change, is_diff, sides
 from hitl.cards.redaction import mask
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The most characters of a diff, and of each of its sides.
 LONGEST_DIFF = 16_384
-#: Names that coding agents give to the two texts of an edit.
-_EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
 def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
@@ -101,7 +100,7 @@ def _diff(call: Call) -> str | None:
     if is_diff(call.preview):
         return call.preview
     args = call.arguments
-    for names in _EDITS:
+    for names in TEXTS:
         old, new = map(args.get, names)
         if isinstance(old, str) and isinstance(new, str):
             # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.

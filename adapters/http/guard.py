@@ -79,8 +79,16 @@ class Guard:
         if headers.get("sec-fetch-site", "none") not in _SAME:
             return NotApprover(say("api.origin"))
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
+        if origin is not None and _netloc(origin) != headers["host"].lower():
             return NotApprover(say("api.origin"))
+        return None
+
+
+def _netloc(origin: str) -> str | None:
+    """Return the host and port of an Origin header in lower case. Return None if the header is malformed."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
         return None
 
 

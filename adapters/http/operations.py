@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
+    from hitl.people.names import Names
 
     #: Returns the troubles that keep the service from gating calls, as sentences.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
@@ -94,6 +95,11 @@ class Operations:
         self._waits = waits
         self.queues = Queues()
         self.troubles = troubles
+
+    @property
+    def names(self) -> Names:
+        """Return the names of people, for sentences."""
+        return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
         """Return the identity of the service's state folder for an operator, and None for anybody else."""

@@ -103,12 +103,31 @@ def test_the_client_works_from_its_wheel_in_an_empty_environment(service: Instal
         assert 0 == run(tmp_path / "env" / "bin" / command, "--help").returncode
 
 
-def test_an_sdist_has_all_that_the_pages_name(tmp_path: Path) -> None:
-    """The pages themselves, the files for hosts, and what the installer runs."""
-    with tarfile.open(built("sdist", tmp_path)) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
+#: Folders that commands make, and that of git.
+MADE = frozenset({"build", "dist", ".git"})
 
-    assert {"docs/index.md", "deploy/README.md", "deploy/linux/install.sh", "scripts/venv"} <= names
+
+def named_files() -> set[str]:
+    """Return all files and folders of the checkout that a page names by their path from its root, or links to."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+    found = set[Path]()
+    for page in pages:
+        text = page.read_text()
+        found |= {ROOT / word.rstrip(".") for word in re.findall(r"(?<![\w/~.-])[.\w][\w./-]*[\w/]", text)}
+        found |= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#:\s]+)", text)}
+    inside = {path.relative_to(ROOT) for path in found if path.is_relative_to(ROOT) and path.exists()} - {Path()}
+    return {str(path) for path in inside if path.parts[0] not in MADE and not path.parts[0].startswith(".venv")}
+
+
+def test_an_sdist_has_all_that_the_pages_name(tmp_path: Path) -> None:
+    """The pages themselves, the files for hosts, and what `make demo`, `make lock` and the installer run."""
+    with tarfile.open(built("sdist", tmp_path)) as packed:
+        files = {Path(name.partition("/")[2]) for name in packed.getnames()}
+    there = {str(each) for file in files for each in (file, *file.parents)}
+
+    assert {"Makefile", "deploy/linux/install.sh", "scripts/cards", "benchmarks"} <= named_files()
+    assert set() == named_files() - there
+    assert {"scripts/venv", "scripts/lock", "requirements.txt", "Makefile", "docs/index.md"} <= there
 
 
 def test_every_extra_is_on_the_page() -> None:

@@ -274,13 +274,16 @@ class SqliteInbox(Part):
         found = self._read(sql.NEWEST_EVENT, source)
         return rows.incoming_of(found[0], self.keys) if found else None
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event. Return True if this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        def count(connection: sqlite3.Connection, now: datetime) -> bool:
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
+
+        def count(connection: sqlite3.Connection, now: datetime) -> bool | None:
             values = (error, aside_after, micros(now), source, event)
             row = connection.execute(sql.EVENT_FAILED, values).fetchone()
-            return row is not None and row[0] is not None
+            return None if row is None else row[0] is not None
 
         return await self._writer.submit(count)
 

@@ -328,6 +328,8 @@ async def test_a_token_has_no_meaning_on_the_socket(api: Api) -> None:
         {"Host": ""},
         {"Origin": "https://evil.test"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": "http://[::1"},
         {"Origin": "http://localhost.evil.test"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},

@@ -10,7 +10,9 @@ import pytest
 from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
-from hitl.call import Decision, Result, Status, Verb
+from adapters.mcp.definitions import READ_RESOURCE
+from hitl.call import Action, Decision, Result, Risk, Status, Verb
+from tests.hitl.world import verdict
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import WAYS, Behind, Scripted, final, meta, text, tool
 from tests.sentences import says
@@ -46,6 +48,19 @@ async def test_allowed_calls_run_and_answer_whole(behind: Behind, way: Way, file
     assert ["line 1", "line 2", "line 3"] == lines
     assert (True, "it is broken") == (failed.is_error, text(failed))
     assert ["stat {}", "picture {}", "steps {}", "fail {}"] == files.runs
+
+
+async def test_a_denied_call_never_reaches_the_server(behind: Behind, way: Way, files: Scripted) -> None:
+    """The client hears at once that the policy denies it; nobody is asked. A resource is denied as a call is."""
+    behind.rules.verdicts |= {name: verdict(Action.DENY, Risk.HIGH) for name in ("remove", READ_RESOURCE)}
+    async with behind.client(*way) as client:
+        denied = await client.call_tool("remove", {"path": "a"})
+        with pytest.raises(MCPError):
+            await client.read_resource("note://a")
+
+    assert denied.is_error
+    assert [Status.DENIED] * 2 == [call.status for call in {call.ref: call for call in behind.calls}.values()]
+    assert ([], []) == ([*await behind.store.pending()], files.runs)
 
 
 async def test_an_approved_call_runs_once_and_answers(behind: Behind, way: Way, files: Scripted) -> None:

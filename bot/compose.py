@@ -5,6 +5,7 @@ Every dependency is an argument with its production value as default.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from contextlib import AsyncExitStack
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from hitl.ports import Chat, Clock, Executor, PolicySource
     from hitl.proof.keyring import Keyring
 
-
+_log = logging.getLogger(__name__)
 #: Makes the chat platforms. They need the open store, and the keyring for the MACs of their buttons.
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
@@ -112,12 +113,27 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             limits=limits,
             terms=terms,
             names=names_of(people),
-            exposed=folder.exposed,
+            exposed=_logged(folder.exposed),
             beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
         return Running(service, store, folder, parts.pop_all())
+
+
+def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
+    """Return the same check, which logs its answer when the answer changes: until then nothing is gated."""
+    last: str | None = None
+
+    def look() -> str | None:
+        nonlocal last
+        why = exposed()
+        if why != last:
+            _log.log(logging.ERROR if why else logging.INFO, "state.exposed" if why else "state.closed", {"why": why})
+            last = why
+        return why
+
+    return look
 
 
 def mark_beside(state: Path) -> Path:

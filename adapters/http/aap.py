@@ -8,7 +8,6 @@ or a number that changed.
 
 from __future__ import annotations
 
-import json
 import uuid
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +40,7 @@ from hitl.errors import (
 from hitl.gate.response import unknown_call
 from hitl.limits import LONGEST_TIMEOUT_S
 from hitl.proof.canonical import canonical
+from hitl.proof.chain import data_of
 from hitl.proof.keyring import secret_hash
 from hitl.times import span
 
@@ -251,9 +251,10 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
     """Return the submitted fields that only the record holds, or {} for a call of another way in."""
-    asked: dict[str, Any] = next((json.loads(line.data) for line in lines if line.event == Event.ASKED), {})
-    kept: dict[str, Any] = asked.get("submitted", {}).get("aap", {})
-    return kept
+    asked = next((data_of(line.data) for line in lines if line.event == Event.ASKED), {})
+    submitted = asked.get("submitted")
+    kept = submitted.get("aap") if isinstance(submitted, dict) else None
+    return kept if isinstance(kept, dict) else {}
 
 
 def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -12,7 +13,17 @@ from adapters.http import models, problems
 from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
-from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from adapters.http.responses import (
+    Key,
+    Prefer,
+    PreferQueue,
+    Ref,
+    Wait,
+    answer,
+    documented,
+    preferred_wait,
+    prefers_queue,
+)
 from adapters.http.written import WrittenRoute
 from hitl.call import Status
 from hitl.credentials import Scope
@@ -56,7 +67,7 @@ Gone = Annotated[Any, Depends(gone)]
     },
 )
 async def ask(
-    ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+    ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: PreferQueue = None
 ) -> Response:
     """Record a tool call that the caller will run itself.
 
@@ -65,8 +76,10 @@ async def ask(
     """
     wait_s = preferred_wait(prefer)
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
+    begun = time.monotonic()
     submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
-    call = await ops.wait(caller, submitted.call, wait_s, "decided", ended)
+    # The time in line is a part of the wait.
+    call = await ops.wait(caller, submitted.call, wait_s - (time.monotonic() - begun), "decided", ended)
     return _answered(ops, replace(submitted, call=call), lease)
 
 

@@ -508,6 +508,7 @@ class Problem(_Answer):
     code: str
     ref: str | None = None
     errors: list[str] = []
+    retry_after: int | None = Field(None, description="Seconds after which the request may work, as in Retry-After.")
 
 
 class BatchOutcome(_Answer):

@@ -32,7 +32,8 @@ _log = logging.getLogger(__name__)
 
 def problem(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> dict[str, Any]:
     """Return the problem document of an error, which calls people by their names."""
-    return _document(error.code, error.status, error.told(IN_ENGLISH, names), errors)
+    told = error.told(IN_ENGLISH, names)
+    return _document(error.code, error.status, told, errors) | {"retry_after": _retry_after(error)}
 
 
 def answer(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> Response:
@@ -49,10 +50,14 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
     """Return the headers of a refusal, which say when to retry or how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
-    if error.status not in _RETRY_S:
-        return {}
+    wait = _retry_after(error)
+    return {} if wait is None else {"Retry-After": str(wait)}
+
+
+def _retry_after(error: SaysoError) -> int | None:
+    """Return after how many seconds the request may work, or None for an error that doesn't pass."""
     wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
-    return {"Retry-After": str(wait or _RETRY_S[error.status])}
+    return wait if isinstance(wait, int) else _RETRY_S.get(error.status)
 
 
 def handle(app: FastAPI) -> None:
@@ -113,4 +118,5 @@ def _document(code: str, status: int, detail: str, errors: Sequence[str]) -> dic
         "code": code,
         "ref": None,
         "errors": list(errors),
+        "retry_after": None,
     }

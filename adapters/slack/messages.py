@@ -34,9 +34,8 @@ Block: TypeAlias = "dict[str, Any]"
 #: A button: its verb, the name of its action, its label, and its style.
 _Labelled: TypeAlias = "tuple[Verb, str, str, str | None]"
 
-#: Block Kit reference: the longest text of a section, and of a header.
+#: Block Kit reference: the longest text of a section.
 SECTION = 3000
-HEADER = 150
 #: The longest sentence of the service, which may take several sections. It leaves room in the message for the blocks
 #: around it.
 LONGEST = 12_000

@@ -44,7 +44,7 @@ _TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
 #: Matches at least the text that TDLib's `find_*` functions turn into links, mentions, hashtags, cashtags, commands or
 #: card numbers.
 _ALIVE = re.compile(r"://|[^\s.]\.\w|[@#$]\w|(?<![\w/])/\w|\d(?:[ -]?\d){12}")
-_OUR_COMMANDS = re.compile(r"/(?:pending|sessions|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
+_OUR_COMMANDS = re.compile(r"/(?:pending|sessions|show|approve|reject|withdraw|cancel|status|whoami|help|start)[:,.]?")
 
 
 class Button(NamedTuple):

@@ -92,10 +92,10 @@ def _where(row: dict[str, Any]) -> str:
     if row["event"] not in {"shown", "not_shown"}:
         return ""
     told = jsonlib.loads(row["data"])
-    route = one_line(told["route"], 80)
+    route = one_line(str(told.get("route")), 80)
     if row["event"] == "shown":
         return say("show.shown", route=route)
-    return say("show.not_shown", route=route, why=one_line(told["why"], 200))
+    return say("show.not_shown", route=route, why=one_line(str(told.get("why")), 200))
 
 
 def approve(

@@ -191,5 +191,5 @@ def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     people = frozenset(directory.identities(principal))
     asked = RecordQuery(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
     listed = requests(database, keys, asked, names=names_of(directory))
-    decided = (each for each in listed if each["decided_by"] in people)
+    decided = (each for each in listed if each.get("decided_by") in people)
     return [each for each in decided if each["status"] not in {"rejected", "withdrawn", "denied", "expired", "pending"}]

@@ -23,6 +23,7 @@ GERMAN: Mapping[str, str] = {
     "card.you": "Sie",
     "card.wants.run": "einen Befehl ausführen",
     "card.wants.use": "{tool} benutzen",
+    "card.wants.edit": "{file} ändern",
     "card.below": "… {count:weiterer Wert steht|weitere Werte stehen} unter Details …",
     "card.host": "auf {host}, {folder}",
     "card.folder": "in {folder}",
@@ -238,7 +239,7 @@ GERMAN: Mapping[str, str] = {
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
-        "/cancel REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
+        "/withdraw REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
     "chat.whoami": "Hier sind Sie {identity}, mir bekannt als {principal}.",
@@ -363,7 +364,7 @@ GERMAN: Mapping[str, str] = {
     "model.why.slow": "Es brauchte länger als {seconds} s",
     "model.why.down": "Sein Anbieter ist nicht erreichbar",
     "model.why.garbage": "Die Antwort seines Anbieters ist nicht brauchbar",
-    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen oder Tokens erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
+    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen, Tokens, Kosten oder Zeit erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
     "model.silent": "Ich habe nichts weiter zu tun.",
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",
@@ -459,6 +460,8 @@ GERMAN: Mapping[str, str] = {
     "shell.does": "einen Befehl ausführen",
     "shell.does.scripts": "einen Befehl ausführen, mit diesen Dateien, wie sie jetzt sind: {scripts}",
     "shell.scripts.more": "{scripts} und {count} weitere",
+    "shell.scripts.beyond": "Es führt mehr Dateien aus als die {most}, deren Inhalt festgehalten ist. Die übrigen können sich bis dahin ändern.",
+    "shell.scripts.outside": "Diese Dateien liegen außerhalb des Arbeitsordners und können sich bis dahin ändern: {scripts}",
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",
     "shell.signals": "Es kann andere Programme seines Kontos beenden, auch diesen Dienst.",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from hitl.call import Risk
+from hitl.cards.edits import edit
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
@@ -152,10 +153,15 @@ class _Told:
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
+        self._edit = None if self._diff else edit(call.tools, call.tool, self._left)
+        if self._edit:
+            self._take(self._edit.names)
         self._command = self._take_command()
         self.phrase = self._phrase()
         self.line = self._line()
-        if self._is_diff:
+        if self._edit:
+            self._diff, self._is_diff = self._edit.diff, True
+        elif self._is_diff:
             self._take(_IN_DIFFS)
         elif self._diff:
             self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
@@ -205,6 +211,10 @@ class _Told:
             phrase = self._within(self._stored(call.sentence))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}
             self._take(named)
+            return phrase
+        if self._edit and self._edit.file:
+            phrase = self._wording.say("card.wants.edit", file=quoted(self._edit.file, _PHRASE))
+            self._take({name for name in (self._edit.file_in,) if name and self._is_named(name, phrase)})
             return phrase
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 

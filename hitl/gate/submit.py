@@ -16,6 +16,7 @@ from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
+from hitl.limits import CEILING
 from hitl.operating_mode import UNASKED, passed, tightened
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
@@ -112,8 +113,9 @@ def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
 
 async def _admit(gate: GateContext, ask: Ask) -> None:
     limit = gate.limits.open_per_requester
-    if await gate.store.count_open(ask.requester, limit) >= limit:
-        raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=limit))
+    for agent, most in ((ask.agent, limit), (None, CEILING * limit)):
+        if await gate.store.count_open(ask.requester, most, agent) >= most:
+            raise TooManyPending(fact(Refusal.PENDING, who=agent or ask.requester, count=most))
     gate.flood.admit(ask.requester, ask.agent, gate.clock.now())
 
 

@@ -154,6 +154,18 @@ def test_a_card_shows_arguments_as_they_were_typed(service: Installation, door: 
     assert (0, "", "") == ends(asking)
 
 
+@pytest.mark.parametrize(("wanted", "cut"), [("2d", True), ("300s", False), ("4m", False)])
+def test_a_time_above_the_policys_is_cut_and_said(service: Installation, door: Door, wanted: str, *, cut: bool) -> None:
+    """The caller can only shorten the policy's time. If it asked for more, one line on stderr says what people have."""
+    asking = door.begin("ask", "deploy", "--timeout", wanted, "--no-wait")
+    status, out, err = ends(asking)
+    (call,) = service.waiting()
+
+    assert (16, call["short"]) == (status, out.strip())
+    assert says(err, "ask.shorter", short=call["short"], given="5m", wanted=wanted) is cut
+    assert len(err.splitlines()) == cut
+
+
 @pytest.mark.parametrize("command", [[], ["--", "touch", "must-not-be"]])
 def test_a_no_is_ten_with_its_reason(service: Installation, door: Door, command: list[str]) -> None:
     """10, the reason alone on stderr, and nothing runs."""

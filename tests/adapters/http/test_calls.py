@@ -279,6 +279,33 @@ async def test_cards_are_data_and_text(api: Api) -> None:
     assert token not in str(card) + text.text
 
 
+KEY = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw"] * 20, "-----END PRIVATE KEY-----"]
+)
+
+
+@pytest.mark.parametrize(("old", "new"), [(KEY, "x"), ("x", KEY), (KEY, KEY.replace("Kcw\n---", "Kcx\n---"))])
+async def test_no_part_of_a_card_shows_a_line_of_a_private_key(api: Api, old: str, new: str) -> None:
+    """Neither the diff nor its sides, whether an edit removes a key, adds it or changes its last line."""
+    agent = await api.agent()
+    call = await asked(agent, args={"path": "k", "old_string": old, "new_string": new})
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+
+    assert "[masked " in card["diff"]
+    assert "MIIE" not in str(card)
+
+
+async def test_the_diff_of_long_texts_is_cut(api: Api) -> None:
+    """A text that is longer than the diff may be still has one, and people see its start and its end."""
+    agent = await api.agent()
+    call = await asked(agent, args={"path": "a", "old_string": "a\n" * 20_000, "new_string": "b\n" * 20_000 + "end()"})
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+
+    assert card["diff"].splitlines()[3] == "-a"
+    assert card["diff_new"].endswith("b\nend()")
+    assert max(len(card[name]) for name in ("diff", "diff_old", "diff_new")) <= 16_384
+
+
 async def test_pages_hold_every_call_once(api: Api) -> None:
     """Each page names the next; together the pages hold every call of the caller once, and no call of another."""
     agent, other = await api.agent("one"), await api.agent("two")

@@ -28,7 +28,7 @@ def test_digits_and_order_are_kept_beside_ordinary_values() -> None:
 
 
 def test_the_canonical_order_is_not_kept() -> None:
-    """Nothing is stored for arguments that are sorted anyway, nor for floods of names, nor for floods of numbers."""
+    """Nothing is stored for arguments that are sorted anyway, nor for floods of names or numbers."""
     assert Form() == form_of({"a": 1, "b": {"c": 2}}) == form_of({f"n{n}": 1 for n in range(1000, 0, -1)})
     assert 200 == len(form_of({"all": [read("1.0")] * 1_000_000}).numbers)
 

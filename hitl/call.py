@@ -149,9 +149,10 @@ class CardTerms(Struct, frozen=True):
     fields: tuple[str, ...] | None = None
     #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
-    #: The arguments' names in the order in which the caller gave them, () for the canonical order.
+    #: JSON pointers to the members of the arguments in the order in which the caller gave them, () for the canonical
+    #: order (`hitl.cards.written.Form`).
     order: tuple[str, ...] = ()
-    #: For each number with a fraction or an exponent: (argument, the digits that the caller wrote).
+    #: For each number with a fraction or an exponent: (JSON pointer, the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 

@@ -56,6 +56,10 @@ _TYPES: Mapping[str, str] = {event: name for name, events in EVENT_TYPES.items()
 
 #: An approval that comes sooner counts as hasty, because a person can't read a card in that time. In seconds.
 HASTY_S = 2.0
+#: The number of tools in each short list of the statistics.
+MOST = 5
+_DENIED = frozenset({Decision.DENIED, Decision.REJECTED})
+_UNANSWERED = frozenset({Decision.EXPIRED, Decision.UNDELIVERABLE})
 
 
 class RecordQuery(Struct, frozen=True, kw_only=True):
@@ -153,7 +157,8 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
     A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
     seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
-    read the card in that time.
+    read the card in that time. `rates` are the shares of the decisions, from 0 to 1. Of the tools with the most
+    denials, the most requests without an answer, and the longest runs there is a list of at most MOST.
     """
     totals = _Tally()
     groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}
@@ -167,8 +172,32 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
     named = {**groups, "approver": approvers}
     return {
         **totals.told(),
+        "most_denied": _most(groups["tool"], _DENIED),
+        "most_expired": _most(groups["tool"], _UNANSWERED),
+        "slowest": _slowest(groups["tool"]),
         **{f"by_{name}": {key: tally.told() for key, tally in group.items()} for name, group in named.items()},
     }
+
+
+def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[dict[str, Any]]:
+    """Return the tools with the most requests that ended with one of these decisions, and their share."""
+    counts = {tool: sum(tally.decisions[each.value] for each in decisions) for tool, tally in tools.items()}
+    most = sorted((tool for tool, count in counts.items() if count), key=lambda tool: (-counts[tool], tool))[:MOST]
+    return [
+        {"tool": tool, "count": counts[tool], "requests": tools[tool].asked, "rate": _share(counts[tool], tools[tool])}
+        for tool in most
+    ]
+
+
+def _slowest(tools: Mapping[str, _Tally]) -> list[dict[str, Any]]:
+    """Return the tools whose runs took longest from the decision to the end, by the 95th percentile."""
+    spreads = {tool: spread for tool, tally in tools.items() if (spread := _spread(tally.runs))}
+    slowest = sorted(spreads, key=lambda tool: (-spreads[tool]["p95"], tool))[:MOST]
+    return [{"tool": tool, **spreads[tool]} for tool in slowest]
+
+
+def _share(count: int, tally: _Tally) -> float:
+    return round(count / tally.asked, 4)
 
 
 class _Tally:
@@ -199,6 +228,7 @@ class _Tally:
         return {
             "requests": self.asked,
             "decisions": dict(self.decisions),
+            "rates": {name: _share(count, self) for name, count in self.decisions.items()},
             "results": dict(self.results),
             "to_decision_s": _spread(self.waits),
             "to_end_s": _spread(self.runs),

@@ -174,9 +174,10 @@ class MemoryCalls(_Memory):
         here = {ref for (ref, route), card in cards if route == place or (thread and card.message == thread)}
         return self._where(lambda call: _waits(call) and (call.origin == place or call.ref in here))[:limit]
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls, at most `limit`."""
-        return len(self._where(lambda call: _waits(call) and call.requester == requester)[:limit])
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        found = self._where(lambda call: _waits(call) and call.requester == requester and agent in {None, call.agent})
+        return len(found[:limit])
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

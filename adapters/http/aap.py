@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
 from adapters.http import models, problems
 from adapters.http.callers import Asker, Caller
 from adapters.http.calls import Gone, Ops
 from adapters.http.responses import Ref, answer, documented
+from adapters.http.written import WrittenRoute
 from hitl.call import MAY_RUN, Call, Decision, Event, Result, Status
 from hitl.cards.card import outcome_for_agent
 from hitl.cards.redaction import mask
@@ -83,7 +83,7 @@ class ConflictError(Exception):
     """The request is in another state. The argument is the protocol's code for that."""
 
 
-class AapRoute(APIRoute):
+class AapRoute(WrittenRoute):
     """A route that answers errors in the protocol's form, and gives every answer an X-Request-ID."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -61,7 +61,7 @@ class Presses:
         else:
             (answer,) = await self._service.decide(reply)
             await self._after(heard, route, answer, told=True)
-            if answer.came is not Came.REASON_NEEDED:
+            if answer.came is not Came.REASON_NEEDED and self._voice.admits_answer(heard, answer):
                 text = self._voice.text(heard, answer, alone=True)
                 await self._talker.answer_press(str(heard.press), text, alert=True)
         return await self._cards.correct(heard, route, answer)
@@ -73,7 +73,7 @@ class Presses:
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
-        if self._toasts or not seen:
+        if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
             text = wording.say("button.details") if seen else self._voice.text(heard, answer, alone=True)
             await self._talker.answer_press(str(heard.press), text, alert=not seen)
         if seen and answer.call is not None and await self._showed(heard, route, answer.call):

@@ -59,6 +59,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "runs": call.runs.value,
         "execution_s": call.verdict.execution_s,
         "approvers": list(call.approvers),
+        "approver_names": [names.of(one) for one in call.approvers],
         "created_at": _iso(call.created_at),
         "expires_at": _iso(call.deadline),
         "decided_at": _iso(call.decided_at),

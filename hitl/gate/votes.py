@@ -18,7 +18,7 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.response import Answer, Came, refuse
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.outcomes import Refusal, Stored, Told, fact, kept
+from hitl.outcomes import Person, Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
 from hitl.proof.chain import data_of
@@ -234,7 +234,8 @@ async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, 
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     if why is None:
         return None
-    who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
+    principal = gate.people.principal(reply.identity)
+    who = {"who": Person(principal, one_line(principal, 80))} if why is Refusal.STRANGER else {}
     refusal = NotApprover(fact(why, short=call.short, **who))
     return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
 

@@ -436,12 +436,14 @@ class TestLists:
         assert [] == await store.standing("slack:T1/C1/6.0", "C1:6.0")
 
     async def test_open_calls_are_counted_up_to_the_limit(self, store: Store, clock: SetClock) -> None:
-        """Those of one requester that wait."""
+        """Those of one requester that wait, or those of one of their agents."""
         calls = [await parked(store, clock) for _ in range(3)]
         await parked(store, clock, requester="local:1001")
+        await parked(store, clock, agent="second")
         await store.commit(move(approved(calls[0])))
 
-        assert 2 == await store.count_open("local:1000", 10)
+        assert 3 == await store.count_open("local:1000", 10)
+        assert [2, 1, 0] == [await store.count_open("local:1000", 10, name) for name in ("demo", "second", "")]
         assert 1 == await store.count_open("local:1000", 1)
         assert 0 == await store.count_open("local:7", 10)
 

@@ -16,6 +16,7 @@ from adapters.database.sqlite.survey import surveyed
 from adapters.database.tables import DUE, AuditRow, CallRow, VoteRow
 from hitl.cards.data import view
 from hitl.history import counted, told
+from hitl.people.names import NOBODY
 from hitl.proof import seals
 from hitl.proof.chain import verify
 from hitl.proof.integrity import Flaw, flaws_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.survey import Survey
     from hitl.call import Call, Recorded
     from hitl.history import RecordQuery
+    from hitl.people.names import Names
     from hitl.proof.keyring import Keyring
 
 
@@ -53,19 +55,21 @@ def history(
 
 
 def requests(
-    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None
+    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names = NOBODY
 ) -> Iterator[dict[str, Any]]:
     """Yield at most `limit` matching requests, the newest first, each as a view with its flaws. Raises Unavailable.
 
-    After them come the requests that can't be read because somebody changed them. Nobody knows whether they match, so
-    each has only its ref, short ref and flaws.
+    `names` has the names of people for the sentences of the views.
+
+    After the matching requests come those that can't be read because somebody changed them. Nobody knows whether they
+    match, so each has only its ref, short ref and flaws.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         wanted = _between(col(CallRow.created_at), asked.since, asked.until)
         changed: list[dict[str, Any]] = []
         stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True), changed)
-        found = (shown for call in stored if asked.takes_request(shown := view(call)))
+        found = (shown for call in stored if asked.takes_request(shown := view(call, names)))
         for shown in itertools.islice(found, limit):
             yield shown | {"flaws": list(_case(survey, keys, shown["ref"]).flaws)}
         yield from changed

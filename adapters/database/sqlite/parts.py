@@ -99,9 +99,9 @@ class SqliteCalls(Part):
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls, at most `limit`."""
-        return min(limit, self._memory.count(requester))
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        return min(limit, self._memory.count(requester, agent))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""

@@ -76,6 +76,27 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
     assert says(red["service"], "reach.none", path="/run/none-is-here/sayso.sock")
 
 
+@pytest.mark.parametrize(
+    ("http", "found"),
+    [
+        ('host = "0.0.0.0"\nport = 8080\nproxy = true', True),
+        ('host = "10.0.0.5"\nport = 8080\nproxy = true', True),
+        ("port = 8080\nproxy = true", False),
+        ('host = "localhost"\nport = 8080\nproxy = true', False),
+        ('host = "0.0.0.0"\nport = 8080', False),
+        ('host = "0.0.0.0"\nproxy = true', False),
+    ],
+)
+def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
+    checked: Callable[..., dict[str, Check]], http: str, *, found: bool
+) -> None:
+    """Behind a proxy on another machine nothing here tells the proxy from anybody else who reaches the port."""
+    checks = checked(f"{APART}[http]\n{http}\n")
+
+    assert found is ("http" in checks)
+    assert not found or Health.YELLOW is checks["http"].state
+
+
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
     """Or that there is none, which is to be known: whoever is in another folder has other settings."""
     none = run_checks(Settings(), None)[0]
@@ -372,6 +393,27 @@ def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
     assert Health.RED is checked(settings)[f"requests from {origin}"].state
 
 
+NOT_SHOWN = f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        (f"{NOT_SHOWN}[http]\nport = 8400\n", True),
+        (NOT_SHOWN, False),
+        (f'{NOT_SHOWN}routes = ["approvers"]\n[http]\nport = 8400\n', False),
+        (f"{APART}[http]\nport = 8400\n", False),
+        ('requesters = ["telegram:7"]\napprovers = ["telegram:42"]\n[http]\nport = 8400\n', False),
+    ],
+    ids=["nowhere to show", "no port", "a route", "the pending list", "only people of a chat"],
+)
+def test_requests_over_http_that_no_surface_shows_are_red(
+    checked: Callable[..., dict[str, Check]], settings: str, *, red: bool
+) -> None:
+    """A token that is bound to no conversation asks from `http`, which is listed nowhere in the settings."""
+    assert red is ("requests from http" in checked(settings))
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -429,6 +471,14 @@ def test_a_dry_call_goes_all_the_way_and_leaves_nothing(
 
     assert (Health.GREEN, True) == (found.state, " ms" in found.text)
     assert {tmp_path / "sayso.toml"} == set(tmp_path.rglob("*")) - set(before)
+
+
+def test_a_dry_call_works_before_the_first_start(tmp_path: Path) -> None:
+    """It makes no state folder, and says where it was instead."""
+    state = tmp_path / "state"
+    (check,) = _dry_run(state)
+
+    assert (Health.GREEN, True, False) == (check.state, str(state) in check.text, state.exists())
 
 
 def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from adapters.executors.own_processes import is_kept
@@ -85,8 +84,9 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     waits, tokens = Waits(), Tokens(service.gate, service.store)
     await tokens.load()
-    operations = Operations(service, waits, troubles, folder_identity)
-    feed = Feed(service.gate, service.store, waits.stopping)
+    authenticator = Authenticator(service.gate, tokens)
+    operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
+    feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
     for listener in (operations.queues, feed):
         service.listeners.add(listener)
 
@@ -99,7 +99,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     state = {
         "operations": operations,
-        "authenticator": Authenticator(service.gate, tokens),
+        "authenticator": authenticator,
         "feed": feed,
         "tokens": tokens,
         "reload": reload,
@@ -121,10 +121,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
 def _may_carry_tokens(http: HttpSettings) -> bool:
     """Return whether tokens may arrive over TCP: on the loopback, or behind the operator's proxy with TLS."""
-    try:
-        return bool(http.proxy) or ip_address(http.host).is_loopback
-    except ValueError:
-        return http.host == "localhost"
+    return http.proxy or http.on_loopback
 
 
 def _remove(path: Path) -> None:

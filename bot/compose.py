@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
-import pwd
 import secrets
-import socket
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
@@ -21,12 +18,12 @@ from adapters.database.sqlite.retention import KEEP
 from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.groups import Groups
 from bot.clock import SystemClock
+from bot.names import names_of
 from bot.paths import is_within
 from bot.service import Service
 from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
-from hitl.people.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -115,7 +112,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
-            names=Names(people, login=login, host=socket.gethostname()),
+            names=names_of(people),
             exposed=_logged(folder.exposed),
             beside=beside,
         )
@@ -137,15 +134,6 @@ def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
         return why
 
     return look
-
-
-@lru_cache(maxsize=1024)
-def login(user: int) -> str | None:
-    """Return the login name for a user id of this machine, or None for an unknown id."""
-    try:
-        return pwd.getpwuid(user).pw_name
-    except (KeyError, OverflowError):
-        return None
 
 
 def mark_beside(state: Path) -> Path:

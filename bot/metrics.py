@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
-from hitl.call import Event, Result, Risk, State
+from hitl.call import Decision, Event, Result, Risk, State
 from hitl.errors import Unavailable
 from hitl.proof.chain import DECIDED
 
@@ -54,6 +54,9 @@ _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
+#: The decisions that the alert SaysoNobodyAnswers compares: nobody made the first ones, people made the second ones.
+_UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
+_ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
 #: The label for decisions that nobody made on a surface, such as those of the policy.
 _NOWHERE = "none"
@@ -106,6 +109,10 @@ class Metrics:
             self._incidents.labels(event.value)
         for result, risk in itertools.product(Result, Risk):
             self._ended.labels(result.value, risk.value)
+        for decision, risk in itertools.product(_UNANSWERED, Risk):
+            self._decided.labels(decision.value, risk.value, _NOWHERE)
+        for decision, risk, surface in itertools.product(_ANSWERED, Risk, known):
+            self._decided.labels(decision.value, risk.value, surface)
 
     def heard(self, change: Change) -> None:
         """Count a committed change. Never raises: a metric must not make a call fail."""

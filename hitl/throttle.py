@@ -1,4 +1,4 @@
-"""A throttle that lets the same message through once a minute.
+"""A throttle that lets the same message through once a minute, or once in another time.
 
 A person who may not decide still gets an answer, but can't make Sayso flood a conversation with answers. A request
 whose sender is unproven still gets a line in the log, but can't fill the disk with such lines.
@@ -6,6 +6,7 @@ whose sender is unproven still gets a line in the log, but can't fill the disk w
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
@@ -23,19 +24,23 @@ class Patience:
     It is kept in memory until a restart.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:
         self._now = now
+        self._every_s = every_s
         self._said: FIFOCache[Hashable, tuple[float, int]] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
-        """Return whether this message wasn't let through within the last minute. If so, it counts as sent now."""
+        """Return whether this message wasn't let through within the last `every_s` seconds, a minute by default.
+
+        If so, it counts as sent now.
+        """
         return self.held_back(thing) is not None
 
     def held_back(self, thing: Hashable) -> int | None:
         """Do as `admits`. Return how often the message was held back since the last time, or None to hold it back."""
         now = self._now()
-        at, held = self._said.get(thing, (-EVERY_S, 0))
-        if now - at < EVERY_S:
+        at, held = self._said.get(thing, (-math.inf, 0))
+        if now - at < self._every_s:
             self._said[thing] = at, held + 1
             return None
         self._said[thing] = now, 0

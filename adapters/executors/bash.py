@@ -27,10 +27,10 @@ from adapters.executors.confinement import CONFINED, GRACE_S, USER, Confinement,
 from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
 from adapters.executors.output import Flow
-from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context, NotAsShown, Registry
 from adapters.executors.scripts import MOST, SCRIPT, Script, Scripts, copied, script_now, scripts_of
 from hitl.call import Preparation, Ran, Result, Risk
+from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say

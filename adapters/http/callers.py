@@ -100,6 +100,9 @@ class Bearers(Protocol):
     def find(self, token: str) -> Credential | None:
         """Return the credential of a valid token, or None."""
 
+    def works(self, credential: Credential) -> bool:
+        """Return whether a token that was found before is still valid."""
+
 
 class Authenticator:
     """Finds out who sends a request, by the kernel's answer or by a bearer token."""
@@ -122,6 +125,19 @@ class Authenticator:
         if authorization is not None:
             raise InvalidConfirmation("A token has no meaning on the Unix socket: the kernel says who calls.")
         return await self._user(peer)
+
+    def check(self, caller: Caller) -> None:
+        """Raise Unauthenticated for a caller who would be refused now, because their token or their right has ended.
+
+        Requests that wait and streams check this before they tell anything, since their caller was authenticated long
+        ago.
+        """
+        if caller.credential is None:
+            valid = self._gate.people.is_listed(caller.principal)
+        else:
+            valid = self._bearers.works(caller.credential)
+        if not valid:
+            raise Unauthenticated
 
     def _holder(self, authorization: str | None) -> Caller:
         kind, _, token = (authorization or "").partition(" ")
@@ -166,6 +182,5 @@ def _scoped(*scopes: Scope) -> Any:
 #: Types for the parameters of routes: any authenticated caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
-Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
 Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
 Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

@@ -32,7 +32,6 @@ _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
 #: The buttons by which a message of the bot is recognised as a card: Approve, and the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
-_COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
 
@@ -337,7 +336,7 @@ def commanded(body: Mapping[str, Any], me: Me) -> Command:
         identity=identity_of(team, user),
         conversation=place_of(me.team, user if is_direct(channel) else channel),
         press=alone.pack(),
-        name=_COMMANDS.get(word.casefold(), word.casefold()),
+        name=word.casefold() or "help",
         text=plain(rest.strip()),
     )
 

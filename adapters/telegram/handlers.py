@@ -27,7 +27,7 @@ from hitl.replies import Span, SpanKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_DECIDING = frozenset({"approve", "reject", "cancel"})
+_DECIDING = frozenset({"approve", "reject", "withdraw", "cancel"})
 #: Characters that may follow the bot's name at the end of a text.
 _AFTER_WORDS = " .!"
 #: Commands of this bot that the reply reader understands inside a text, such as `/approve REF` after the bot's name.

@@ -9,7 +9,7 @@ from hitl.cards.card import headline
 from hitl.cards.sessions import session_text, waiting_sessions
 from hitl.cards.wording import SIGNS
 from hitl.errors import SaysoError
-from hitl.gate.response import unknown_call
+from hitl.gate.response import refuse, unknown_call
 from hitl.proof.keyring import as_short
 from hitl.records import replace
 
@@ -33,12 +33,13 @@ class Commands:
             return await self._decide(heard)
         if heard.name == "show":
             return await self._show(heard)
+        if heard.name in {"withdraw", "cancel"}:
+            return await self._withdraw(heard)
         told = {
             "whoami": self._whoami,
             "pending": self._pending,
             "sessions": self._sessions,
             "status": self._status,
-            "cancel": self._cancel,
         }.get(heard.name)
         helped = self._voice.wording(heard).say(self._voice.surface.help)
         return await self._voice.tell(heard, await told(heard) if told else helped, alone=True)
@@ -111,14 +112,19 @@ class Commands:
     async def _status(self, heard: Command) -> str:
         return self._voice.wording(heard).say("chat.status", count=len(await self._for(heard)))
 
-    async def _cancel(self, heard: Command) -> str:
+    async def _withdraw(self, heard: Command) -> None:
         if not as_short(heard.text):
-            return self._usage(heard)
+            return await self._voice.tell(heard, self._usage(heard), alone=True)
         try:
             call = await self._gate.withdraw(heard.text, heard.identity)
         except SaysoError as error:
-            return error.told(self._voice.wording(heard), self._gate.names)
-        return self._voice.wording(heard).say("chat.withdrawn", short=call.short)
+            found = await self._gate.find(heard.text)
+            if found is not None and not self._voice.may_see(heard, found):
+                return await self._voice.answer(heard, refuse(error, found))
+            told = error.told(self._voice.wording(heard), self._gate.names)
+        else:
+            told = self._voice.wording(heard).say("chat.withdrawn", short=call.short)
+        return await self._voice.tell(heard, told, alone=True)
 
     def _usage(self, heard: Command) -> str:
         return self._voice.wording(heard).say("chat.usage", command=f"{self._voice.surface.prefix}{heard.name}")

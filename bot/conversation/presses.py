@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -13,6 +12,7 @@ from hitl.cards.card import file_below, whole
 from hitl.errors import InvalidConfirmation, Unavailable
 from hitl.gate.response import Answer, Came
 from hitl.ports import Change, PlatformError, adding
+from hitl.proof.chain import data_of
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Presses:
         else:
             (answer,) = await self._service.decide(reply)
             await self._after(heard, route, answer, told=True)
-            if answer.came is not Came.REASON_NEEDED:
+            if answer.came is not Came.REASON_NEEDED and self._voice.admits_answer(heard, answer):
                 text = self._voice.text(heard, answer, alone=True)
                 await self._talker.answer_press(str(heard.press), text, alert=True)
         return await self._cards.correct(heard, route, answer)
@@ -73,7 +73,7 @@ class Presses:
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
-        if self._toasts or not seen:
+        if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
             text = wording.say("button.details") if seen else self._voice.text(heard, answer, alone=True)
             await self._talker.answer_press(str(heard.press), text, alert=not seen)
         if seen and answer.call is not None and await self._showed(heard, route, answer.call):
@@ -131,7 +131,7 @@ class Presses:
     async def _has_file(self, call: Call, card: str) -> bool:
         """Return whether the record says that a card has its file."""
         lines = await self._voice.store.history(call.ref)
-        return any(line.event == Event.ATTACHED and json.loads(line.data).get("card") == card for line in lines)
+        return any(line.event == Event.ATTACHED and data_of(line.data).get("card") == card for line in lines)
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press.

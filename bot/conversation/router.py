@@ -79,12 +79,10 @@ class Router:
         await self._voice.record(heard, Event.BARRED)
         if heard.program or (reaction and heard.press is None):
             return
-        if isinstance(heard, Press) or self._voice.patience.admits((heard.identity, heard.barred)):
-            text = self._voice.wording(heard, alone=bool(heard.press)).say(str(heard.barred))
-            if heard.press:
-                await self._voice.talker.answer_press(heard.press, text, alert=True)
-            else:
-                await self._voice.talker.tell(heard.conversation, text, answers=heard.message)
+        about = heard.answers if isinstance(heard, Text) else heard.message
+        known = await self._voice.gate.pointed_at(about) if about else None
+        call = await self._voice.store.get(known.ref) if known else None
+        await self._voice.say_barred(heard, call)
 
     async def _page_turned(self, heard: PageTurned) -> None:
         """Show another page of a text to a person who may see the call."""

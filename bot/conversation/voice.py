@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
 from hitl.cards.card import outcome, whole
-from hitl.errors import CallDenied
+from hitl.errors import CallDenied, NotApprover
 from hitl.events import Command, Text
 from hitl.gate.response import Came
 from hitl.ports import Change, PlatformError, adding
+from hitl.question import is_question
 from hitl.throttle import Patience
 
 if TYPE_CHECKING:
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
     from hitl.platforms import Talker
     from hitl.surfaces import Surface
 
+_log = logging.getLogger(__name__)
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
+#: Why an event can't decide a call, if its author's identity is hidden from us.
+_ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
 
 
 class Voice:
@@ -36,18 +41,88 @@ class Voice:
         self.talker = talker
         self.surface = surface
         self.patience = Patience(time.monotonic)
+        #: Answers that each person gets once for each card, however long it is open.
+        self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
         """Answer a reply. An answer that isn't a decision goes to that person alone, if the platform can do that.
 
         A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
-        always gets an answer.
+        that decides always gets an answer.
+
+        A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
+        question that everybody there sees. The later ones are answered in private.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
+        if not self.admits_answer(heard, answer):
+            return
         alone = alone or answer.came not in DECIDED
+        if self.is_bystander(heard, answer) or self._was_asked(heard, answer):
+            await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
+            return
         text = self.text(heard, answer, alone=alone and bool(heard.press))
         await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)
+
+    def is_bystander(self, heard: Heard, answer: Answer) -> bool:
+        """Return whether the reply came from a person in a chat who may not decide its call."""
+        if answer.came in DECIDED or not self.gate.people.is_chat(heard.conversation):
+            return False
+        call = answer.call
+        return isinstance(answer.error, NotApprover) or (call is not None and not self.may_decide(heard, call))
+
+    def may_decide(self, heard: Heard, call: Call) -> bool:
+        """Return whether the person who sent the event may decide the call, by the lists of people."""
+        access, principal = self.gate.access, self.principal(heard)
+        return access.may_answer(principal, call) if is_question(call) else access.is_approver(principal, call)
+
+    def admits_answer(self, heard: Heard, answer: Answer) -> bool:
+        """Return whether to answer a reply: a bystander's only if it is the first to its card."""
+        ref = answer.call.ref if answer.call else heard.conversation
+        return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
+
+    def _was_asked(self, heard: Heard, answer: Answer) -> bool:
+        """Return whether the person was asked before, in public, what an unclear reply to this card means."""
+        if answer.came is not Came.UNCLEAR or answer.call is None or not self.gate.people.is_chat(heard.conversation):
+            return False
+        return not self._hints.admits((heard.identity, answer.call.ref, "asked"))
+
+    async def whisper(self, heard: Heard, text: str, about: Call | None = None) -> None:
+        """Send a text to the person who sent the event, where nobody else sees it.
+
+        The platform may refuse a private message to this person. Then the text is dropped, because it decided nothing.
+        """
+        if not text:
+            return None
+        if heard.press:
+            return await self.talker.answer_press(heard.press, text, alert=True)
+        if not self.gate.people.is_chat(heard.conversation) or heard.conversation.startswith(heard.identity):
+            ref = about.ref if about else None
+            return await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
+        try:
+            return await self.talker.tell(heard.identity, text)
+        except PlatformError as error:
+            return _log.info("whisper.not_sent", {"to": heard.identity, "why": str(error)})
+
+    async def say_barred(self, heard: Heard, call: Call | None) -> None:
+        """Say why an event can't decide a call.
+
+        A bystander hears it once for each card, in private. An anonymous person, who can't be reached in private, hears
+        it once for each card where they wrote. An approver hears it once a minute.
+        """
+        text = self.wording(heard, alone=bool(heard.press)).say(str(heard.barred))
+        anonymous = heard.barred in _ANONYMOUS
+        if call is None or (self.may_decide(heard, call) and not anonymous):
+            admits, alone = self.patience.admits((heard.identity, heard.barred)), False
+        else:
+            key = (heard.identity, call.ref, heard.barred) if anonymous else (heard.identity, call.ref)
+            admits, alone = self._hints.admits(key), not anonymous
+        if heard.press and (admits or self.surface.toasts):
+            await self.talker.answer_press(heard.press, text, alert=True)
+        elif admits and alone:
+            await self.whisper(heard, text, call)
+        elif admits:
+            await self.talker.tell(heard.conversation, text, answers=heard.message)
 
     def _card_tells(self, heard: Heard, call: Call | None) -> bool:
         return (
@@ -79,17 +154,8 @@ class Voice:
             return
         if text and alone and heard.press:
             await self.talker.answer_press(heard.press, text, alert=True)
-        elif (
-            text
-            and refused
-            and stranger
-            and self.gate.people.is_chat(heard.conversation)
-            and not heard.conversation.startswith(heard.identity)
-        ):
-            # The platform may refuse a private message to this person. Then the refusal is dropped, because nobody else
-            # needs it.
-            with suppress(PlatformError):
-                await self.talker.tell(heard.identity, text)
+        elif refused and stranger:
+            await self.whisper(heard, text, about)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
@@ -134,7 +200,8 @@ class Voice:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
-        return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
+        came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
+        return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
     async def record(self, heard: Heard, what: Event) -> None:
         """Record an event with the call whose card it was about.

@@ -66,6 +66,12 @@ class Asking:
         """Return whether the call was approved or allowed."""
         return self.call["status"] in {"approved", "allowed"}
 
+    @property
+    def timeout_s(self) -> int | None:
+        """The time that people should have, in seconds, or None if the policy alone sets it."""
+        wanted: int | None = self._request.get("timeout_s")
+        return wanted
+
     def ask(self) -> Call:
         """Ask, and return the call, which may be decided already."""
         self.call = self._send("ask", **self._request)["call"]

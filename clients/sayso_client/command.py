@@ -14,6 +14,7 @@ import sys
 from sayso_client.errors import ClientError
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
+from sayso_client.written import read, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Command:
         self._asking = asking
         self._quiet = quiet
         self._at_once = at_once
+        #: The line that says that people have less time than the caller wanted, else ''.
+        self._shorter = ""
         #: The lines of the record about unseen cards that were printed.
         self._unseen: set[str] = set()
 
@@ -101,6 +104,9 @@ class Command:
         try:
             with self._asking as asking:
                 call = asking.ask()
+                self._shorter = _shorter(call, asking.timeout_s)
+                if self._shorter and not self._quiet:
+                    tell(self._shorter, "yellow")
                 if no_wait and call["status"] == "pending":
                     print(_document(call) if json else call["short"])
                     return NOT_WAITED
@@ -145,7 +151,9 @@ class Command:
         if call["status"] != "pending":
             return ""
         if not self._quiet:
-            approvers, until = _named(call["approvers"]), clock_of(call["expires_at"])
+            # A service of an earlier version sends no names.
+            approvers = _named(call.get("approver_names") or call["approvers"])
+            until = clock_of(call["expires_at"])
             waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
         call = self._asking.wait(None if self._quiet else self._watch_cards)
@@ -186,6 +194,8 @@ class Command:
     def _refused(self, said: str) -> int:
         """Print why the call wasn't run, unless that was printed already, as `said`. Return the exit status."""
         call = self._asking.call
+        if self._shorter and self._quiet and call["status"] == "expired":
+            tell(self._shorter, "yellow")
         if call["status"] == "rejected" and call["reason"]:
             print(visible(call["reason"]), file=sys.stderr)
         elif call["message"] != said:
@@ -312,6 +322,25 @@ def _named(approvers: Sequence[str]) -> str:
     return say("command.more", names=names, count=more) if more > 0 else names
 
 
+def _shorter(call: Call, wanted_s: int | None) -> str:
+    """Return a line that says how long people have, if that is less than the caller wanted, else ''."""
+    if wanted_s is None or call["status"] != "pending":
+        return ""
+    from datetime import datetime
+
+    begin, end = (datetime.fromisoformat(call[name]) for name in ("created_at", "expires_at"))
+    given_s = round((end - begin).total_seconds())
+    if given_s >= wanted_s:
+        return ""
+    return say("ask.shorter", short=call["short"], given=_span(given_s), wanted=_span(wanted_s))
+
+
+def _span(seconds: int) -> str:
+    """Return a time as the option `--timeout` takes it: in the largest unit that gives a whole number."""
+    unit = max((unit for unit in _UNITS if seconds % _UNITS[unit] == 0), key=_UNITS.__getitem__)
+    return f"{seconds // _UNITS[unit]}{unit}"
+
+
 def _document(call: Call) -> str:
     return jsonlib.dumps(call, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
 
@@ -340,8 +369,8 @@ def _keep(outcome: str | None, value: dict[str, Any]) -> None:
 
 def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
     try:
-        given = jsonlib.loads(args)
-        jsonlib.dumps(given)
+        given = read(args)
+        spelled(given)
     except (ValueError, RecursionError) as error:
         raise _usage("ask.args", error=error) from error
     if not isinstance(given, dict):

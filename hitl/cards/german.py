@@ -23,6 +23,7 @@ GERMAN: Mapping[str, str] = {
     "card.you": "Sie",
     "card.wants.run": "einen Befehl ausführen",
     "card.wants.use": "{tool} benutzen",
+    "card.wants.edit": "{file} ändern",
     "card.below": "… {count:weiterer Wert steht|weitere Werte stehen} unter Details …",
     "card.host": "auf {host}, {folder}",
     "card.folder": "in {folder}",
@@ -51,6 +52,9 @@ GERMAN: Mapping[str, str] = {
     "card.in_seconds": "in {count:Sekunde|Sekunden}",
     "card.how.details": "Öffnen Sie Details, bevor Sie freigeben. ",
     "card.how.buttons": "Benutzen Sie die Knöpfe. Worte von hier erreichen Sayso nicht.",
+    "card.how.own": "Die Anfrage kommt von Ihnen: Sie können sie ablehnen, aber nicht freigeben.",
+    "card.how.others": "Nur die hier genannten Personen können sie freigeben oder ablehnen.",
+    "card.how.others.ask": "Nur die hier genannten Personen können sie beantworten.",
     "card.how.yes": "ja",
     "card.how.because": " weil …",
     "card.how.plain.reply": "Antworten Sie auf diese Nachricht: ja, oder nein und warum.",
@@ -144,7 +148,7 @@ GERMAN: Mapping[str, str] = {
     "terminal.left.more": " {short} · noch {left} · {count} weitere   {keys}",
     "terminal.keys": "a⏎ freigeben   r⏎ ablehnen   d⏎ Details   oder ja / nein und warum",
     "terminal.keys.short": "a⏎ freigeben   r⏎ ablehnen   d⏎ Details",
-    "terminal.narrow": " {short} {left} a⏎ ja r⏎ nein d⏎ Details",
+    "terminal.keys.narrow": "a⏎ freigeben r⏎ ablehnen d⏎ Details",
     "terminal.keys.shortest": "a⏎ja r⏎nein d⏎mehr",
     # buttons on chat platforms
     "button.approve": "Freigeben",
@@ -235,7 +239,7 @@ GERMAN: Mapping[str, str] = {
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
-        "/cancel REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
+        "/withdraw REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
     "chat.whoami": "Hier sind Sie {identity}, mir bekannt als {principal}.",
@@ -360,7 +364,7 @@ GERMAN: Mapping[str, str] = {
     "model.why.slow": "Es brauchte länger als {seconds} s",
     "model.why.down": "Sein Anbieter ist nicht erreichbar",
     "model.why.garbage": "Die Antwort seines Anbieters ist nicht brauchbar",
-    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen oder Tokens erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
+    "model.limit": "Dieser Auftrag hat sein Limit an Anfragen, Tokens, Kosten oder Zeit erreicht, also habe ich aufgehört. Was getan ist, bleibt getan. Sagen Sie, wie es weitergeht.",
     "model.silent": "Ich habe nichts weiter zu tun.",
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",
@@ -386,6 +390,8 @@ GERMAN: Mapping[str, str] = {
     "by.declined": "Nicht beantwortet von {who}, {time}",
     "terminal.question": "FRAGE",
     "terminal.keys.question": "r⏎ nicht antworten   d⏎ Details   oder schreiben Sie Ihre Antwort",
+    "terminal.keys.question.short": "Antwort schreiben   r⏎ keine   d⏎ Details",
+    "terminal.keys.question.shortest": "Antwort r⏎keine d⏎mehr",
     "button.answer": "Antworten…",
     "button.decline": "Nicht antworten",
     "outcome.question.answered": "beantwortet von {by}: {reason}",

@@ -14,6 +14,7 @@ from tests.acceptance.examples import EXAMPLES, ends
 from tests.acceptance.installation import until
 from tests.acceptance.page import Page, following, newcomer
 from tests.acceptance.test_http_page import PORT, free_port
+from tests.sentences import says
 
 PAGE = Page("scripts.md")
 DEPLOYED = "deploying to staging\n"
@@ -45,6 +46,12 @@ class Reader:
         (block,) = PAGE.blocks("3. Decide")
         status, printed = ends(self.types(block.replace("REF", call["short"]).replace("approve", answer)))
         assert 0 == status, printed
+
+    def withdraws(self) -> None:
+        """Withdraw every pending request."""
+        for call in self._pending():
+            status, printed = ends(self.types(f"sayso withdraw {call['short']}"))
+            assert 0 == status, printed
 
     def _pending(self) -> list[dict[str, Any]]:
         (socket,) = self._folder.rglob("sayso.sock")
@@ -98,6 +105,20 @@ def test_a_script_asks_now_and_takes_the_approval_later(reader: Reader) -> None:
     status, printed = ends(asking)
 
     assert (0, True, 1) == (status, printed.endswith(DEPLOYED), printed.count(DEPLOYED)), printed
+
+
+def test_a_policy_allows_the_longer_times_of_the_page(reader: Reader) -> None:
+    """Before the section is followed, 8 hours are cut to 5 minutes, and that is said. After it, they count."""
+    ask = "sayso ask prune --no-wait --args '{\"n\": %d}' --timeout 8h"
+    _, before = ends(reader.types(ask % 1))
+    (block,) = PAGE.blocks("Longer than five minutes")
+    status, printed = ends(reader.types(block))
+    assert 0 == status, printed
+    _, after = ends(reader.types(ask % 2))
+    reader.withdraws()
+
+    assert says(before, "ask.shorter", given="5m", wanted="8h"), before
+    assert 1 == len(after.splitlines()), after
 
 
 def test_the_client_asks_with_the_token_of_the_page(reader: Reader) -> None:

@@ -44,6 +44,11 @@ class NoTokens:
         del token
         return None
 
+    def works(self, credential: object) -> bool:
+        """There are none."""
+        del credential
+        return False
+
 
 @pytest.fixture
 def connections() -> Connections:
@@ -67,8 +72,9 @@ async def path(api: Api, connections: Connections) -> AsyncIterator[Path]:
 
 
 def _server(service: Service, path: Path, limits: Limits, party: Party = Party.LISTED) -> Server:
-    operations = Operations(service, Waits(), untroubled)
-    state = {"operations": operations, "authenticator": Authenticator(service.gate, NoTokens())}
+    authenticator = Authenticator(service.gate, NoTokens())
+    operations = Operations(service, Waits(), untroubled, authenticator.check)
+    state = {"operations": operations, "authenticator": authenticator}
     served = app(untroubled, (), state)
     return Server(served, [unix_listener(path)], limits, party_of=lambda _uid, _pid: party)
 

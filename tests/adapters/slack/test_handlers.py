@@ -227,7 +227,7 @@ def test_a_window_remembers_what_it_is_about() -> None:
     [
         ("", "help", ""),
         ("Approve ABC234 because  it is", "approve", "ABC234 because  it is"),
-        ("withdraw ABC234", "cancel", "ABC234"),
+        ("withdraw ABC234", "withdraw", "ABC234"),
         ("whoami", "whoami", ""),
     ],
 )

@@ -23,6 +23,7 @@ from bot.settings import Settings, load
 from hitl.call import Entry, Event
 from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit, adding
+from hitl.proof import seals
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
@@ -73,6 +74,27 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
 
     assert ["service"] == list(red)
     assert says(red["service"], "reach.none", path="/run/none-is-here/sayso.sock")
+
+
+@pytest.mark.parametrize(
+    ("http", "found"),
+    [
+        ('host = "0.0.0.0"\nport = 8080\nproxy = true', True),
+        ('host = "10.0.0.5"\nport = 8080\nproxy = true', True),
+        ("port = 8080\nproxy = true", False),
+        ('host = "localhost"\nport = 8080\nproxy = true', False),
+        ('host = "0.0.0.0"\nport = 8080', False),
+        ('host = "0.0.0.0"\nproxy = true', False),
+    ],
+)
+def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
+    checked: Callable[..., dict[str, Check]], http: str, *, found: bool
+) -> None:
+    """Behind a proxy on another machine nothing here tells the proxy from anybody else who reaches the port."""
+    checks = checked(f"{APART}[http]\n{http}\n")
+
+    assert found is ("http" in checks)
+    assert not found or Health.YELLOW is checks["http"].state
 
 
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
@@ -465,6 +487,14 @@ def test_a_dry_call_goes_all_the_way_and_leaves_nothing(
     assert {tmp_path / "sayso.toml"} == set(tmp_path.rglob("*")) - set(before)
 
 
+def test_a_dry_call_works_before_the_first_start(tmp_path: Path) -> None:
+    """It makes no state folder, and says where it was instead."""
+    state = tmp_path / "state"
+    (check,) = _dry_run(state)
+
+    assert (Health.GREEN, True, False) == (check.state, str(state) in check.text, state.exists())
+
+
 def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that takes no files is named with the system's own words."""
     monkeypatch.setattr(tempfile, "mkdtemp", Mock(side_effect=OSError(30, "Read-only file system")))
@@ -530,3 +560,31 @@ def test_root_may_check_the_service_of_another_user(checked: Callable[..., dict[
     own = checked()["keys"]
 
     assert [Health.RED, Health.GREEN] == [foreign.state, own.state]
+
+
+@pytest.mark.parametrize(
+    ("change", "health"),
+    [
+        ("update calls set state = 'nowhere'", Health.YELLOW),
+        ("update calls set tool = 'other'", Health.YELLOW),
+        ("update audit set data = 'x' where ref != ''", Health.YELLOW),
+        ("update audit set event = 'x' where ref = ''", Health.RED),
+        ("update calls set due_at = due_at", Health.GREEN),
+    ],
+)
+async def test_changed_open_requests_and_a_changed_record_of_the_service_are_told(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, change: str, health: Health
+) -> None:
+    """The counts of open requests are worth nothing if somebody changed the rows, so the rows are verified too."""
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, SetClock(NOON))
+    call = a_call(NOON)
+    call = call.evolve(row_mac=seals.row(store.keys, call))
+    await store.commit(Unit(None, lambda _: Change(call, entries=(Entry(call.ref, Event.ASKED, "ann", {}),))))
+    await store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, "local:7", {}),))))
+    await store.close()
+    folder.close()
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute(change)
+
+    assert health is checked()["record"].state

@@ -92,15 +92,16 @@ class Group(ChatRoom["Message", "Wired"]):
         return read_out(_first(found[0])) if found else ""
 
     def heard(self, who: str) -> list[str]:
-        """What the bot wrote in the group and answered to this person's presses, in the order of time."""
+        """What the bot wrote in the group and to this person, and answered to their presses, in the order of time."""
         asked = [query for query in self.server.platform.queries.values() if query.user_id == self.people[who].id]
         answered = {query.id: query.answer for query in asked if query.answer}
         calls = [call for call in self.server.platform.calls if call.status == 200]
         texts: list[str] = []
-        written = iter(self.posted())
+        written = {str(self.room.id): iter(self.posted()), str(self.people[who].id): iter(self.whispered(who))}
         for call in calls:
             if call.method in {"sendMessage", "sendDocument"}:
-                texts.append(_text(next(written)))
+                if (here := written.get(str(call.params["chat_id"]))) is not None:
+                    texts.append(_text(next(here)))
             elif call.method == "answerCallbackQuery" and call.params["callback_query_id"] in answered:
                 texts.append(str(call.params.get("text", "")))
         return texts
@@ -108,6 +109,11 @@ class Group(ChatRoom["Message", "Wired"]):
     def cards(self, call: Call) -> list[Message]:
         """All cards of the call, oldest first."""
         return [message for message in self.posted() if _title(call, message)]
+
+    def whispered(self, who: str) -> list[Message]:
+        """The bot's messages in its private chat with that person, oldest first."""
+        private = [chat for (_, chat_id), chat in self.server.world.chats.items() if chat_id == self.people[who].id]
+        return [message for chat in private for message in self.posted(chat)]
 
     def posted(self, room: Chat | None = None) -> list[Message]:
         """The bot's messages in a chat, oldest first."""

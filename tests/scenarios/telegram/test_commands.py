@@ -131,11 +131,12 @@ async def test_a_call_is_shown_only_where_its_card_is(stage: TelegramStage) -> N
     assert [say("refused.unknown", short=call.short)] == [one.text for one in room.messages.values() if one.author_bot]
 
 
-async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage) -> None:
-    """The card says so."""
+@pytest.mark.parametrize("command", ["/withdraw", "/cancel"])
+async def test_the_requester_withdraws_a_call_and_nobody_else(stage: TelegramStage, command: str) -> None:
+    """The card says so. `/cancel` is another name of `/withdraw`."""
     call = await stage.ask()
-    refused = await said(stage, "bob", f"/cancel {call.short}")
-    taken = await said(stage, "uma", f"/cancel {call.short}")
+    refused = await said(stage, "bob", f"{command} {call.short}")
+    taken = await said(stage, "uma", f"{command} {call.short}")
 
     assert says(refused, Refusal.WITHDRAW, short=call.short)
     assert says(taken, "chat.withdrawn", short=call.short)
@@ -153,7 +154,9 @@ async def test_everybody_can_ask_for_their_id(stage: TelegramStage) -> None:
     assert "" == await said(stage, "sam", "/whoami")
 
 
-@pytest.mark.parametrize("text", ["/approve", "/reject", "/show", "/cancel", "/approve nonsense", "/show x" * 50])
+@pytest.mark.parametrize(
+    "text", ["/approve", "/reject", "/show", "/withdraw", "/cancel", "/approve nonsense", "/show x" * 50]
+)
 async def test_a_command_without_a_ref_is_explained(stage: TelegramStage, text: str) -> None:
     """And decides nothing, however few calls wait."""
     call = await stage.ask()

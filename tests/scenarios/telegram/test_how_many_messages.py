@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hitl.call import Status, Verb
+from tests.scenarios.minutes import Minutes
+from tests.scenarios.telegram.surface import staged
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from tests.scenarios.telegram.surface import TelegramStage
+
+
+@pytest.fixture
+def minutes(monkeypatch: pytest.MonkeyPatch) -> Minutes:
+    """The clock of the answers, which limits how often a person gets one."""
+    return Minutes.instead(monkeypatch)
+
+
+@pytest.fixture
+async def stage(minutes: Minutes) -> AsyncIterator[TelegramStage]:
+    """A stage by that clock."""
+    del minutes
+    async with staged("polling") as stage:
+        yield stage
 
 
 async def test_an_approval_is_one_message(stage: TelegramStage) -> None:
@@ -52,11 +72,70 @@ async def test_an_expiry_is_one_message(stage: TelegramStage) -> None:
     assert 1 == len(stage.surface.posted())
 
 
-async def test_bystanders_write_nothing_into_the_group(stage: TelegramStage) -> None:
-    """Five replies of a stranger get at most one word, and that in private."""
+@pytest.mark.parametrize("who", ["sam", "uma"])
+async def test_bystanders_get_one_private_word(stage: TelegramStage, minutes: Minutes, who: str) -> None:
+    """Of five replies, a minute apart, the first gets a private answer and the others none. The group gets nothing.
+
+    Sam is a stranger. Uma asked, and may not approve her own request.
+    """
+    room = stage.surface
+    await room.server.private(room.people[who], room.bot.user)
     call = await stage.ask()
     for _ in range(5):
-        await stage.surface.answer("sam", call, "yes")
+        await room.answer(who, call, "yes")
+        minutes.pass_()
 
     assert Status.PENDING == await stage.status(call)
+    assert 1 == len(room.posted())
+    assert 1 == len(room.whispered(who))
+
+
+async def test_a_bystanders_other_ways_count_as_the_same_word(stage: TelegramStage, minutes: Minutes) -> None:
+    """A command, a reaction, unclear words and an edited message get no second word. A press gets its toast."""
+    room = stage.surface
+    await room.server.private(room.people["sam"], room.bot.user)
+    call = await stage.ask()
+    for text in ("yes", "maybe later"):
+        await room.answer("sam", call, text)
+        minutes.pass_()
+    for command in (f"approve {call.short}", f"withdraw {call.short}"):
+        await room.command("sam", command)
+        minutes.pass_()
+    await room.react("sam", call, "👍")
+    minutes.pass_()
+    said = await room.server.say(room.people["sam"], room.room, "hm", reply_to=room.message(call))
+    await room.server.edit(room.people["sam"], said, "yes")
+    await room.settle()
+    before = len(room.heard("sam"))
+    await room.press("sam", call, Verb.APPROVE)
+
+    assert 1 == len(room.posted())
+    assert 1 == len(room.whispered("sam"))
+    assert 1 == len(room.heard("sam")) - before
+
+
+async def test_a_bystander_who_opened_no_private_chat_hears_nothing(stage: TelegramStage, minutes: Minutes) -> None:
+    """Telegram lets a bot write in private only to people who wrote to it first. The group gets nothing instead."""
+    call = await stage.ask()
+    for _ in range(2):
+        await stage.surface.answer("uma", call, "yes")
+        minutes.pass_()
+
     assert 1 == len(stage.surface.posted())
+
+
+async def test_an_approvers_unclear_replies_get_one_public_question(stage: TelegramStage, minutes: Minutes) -> None:
+    """The later replies are answered in private, and a clear reply still decides."""
+    room = stage.surface
+    await room.server.private(room.people["ann"], room.bot.user)
+    call = await stage.ask()
+    for _ in range(3):
+        await room.answer("ann", call, "maybe later")
+        minutes.pass_()
+
+    assert 2 == len(room.posted())
+    assert 2 == len(room.whispered("ann"))
+
+    await room.answer("ann", call, "yes")
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 2 == len(room.posted())

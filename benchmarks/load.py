@@ -7,8 +7,12 @@ Telegram's place a request object answers at once, so that what is measured is o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
+import os
+import socket
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -44,6 +48,10 @@ _LARGE, _OPEN = 20, 100
 #: A group has 20 messages a minute, so not many more new cards can be measured after a restart.
 _PROBES_AFTER_A_RESTART = 6
 _BETWEEN_S = 0.05
+#: The user id of the agent that holds connections, and how often the command line is timed meanwhile.
+_AGENT, _CLI_PROBES = 65_534, 10
+#: Seconds after which the agent opens lost connections again.
+_AGAIN_S = 0.2
 
 
 class Answers(BaseRequest):
@@ -195,10 +203,103 @@ async def restart(folder: Path) -> dict[str, Any]:
     return told
 
 
+async def half_open(folder: Path) -> dict[str, Any]:
+    """400 connections of the agent's user that never end their request, under the usual limit of open files."""
+    return await _crowded(folder, 400, 0)
+
+
+async def few_files(folder: Path) -> dict[str, Any]:
+    """318 such connections, while the service may open 400 files."""
+    return await _crowded(folder, 318, 400)
+
+
+async def _crowded(folder: Path, connections: int, open_files: int) -> dict[str, Any]:
+    """Time the approver's `sayso pending`, alone and while the agent's user holds connections.
+
+    That user opens lost connections again. Without root, both are the same user: the service can't tell them apart, and
+    refuses the approver too.
+    """
+    service, config, path = _started(folder, open_files)
+    pending = (Path(sys.executable).with_name("sayso"), "pending", "--config", config)
+    try:
+        while not path.is_socket():  # noqa: ASYNC110 - a process of its own makes it
+            await asyncio.sleep(0.05)
+        alone = [await _timed(*pending) for _ in range(_CLI_PROBES)]
+        holding = asyncio.create_task(_hold(path, connections))
+        await asyncio.sleep(1.0)
+        times = [await _timed(*pending) for _ in range(_CLI_PROBES)]
+        holding.cancel()
+    finally:
+        service.terminate()
+        service.wait()
+    return {"cli": {"p50": Spread.of(times).p50, "max": max(times)}, "alone": Spread.of(alone).p50}
+
+
+def _started(folder: Path, open_files: int) -> tuple[subprocess.Popen[bytes], Path, Path]:
+    """Start the service. Return its process, its settings file and the path of its socket."""
+    folder.mkdir(parents=True)
+    config = folder / "sayso.toml"
+    folders = {"state": "state", "workspace": "workspace", "runtime": "run"}
+    people = f'requesters = ["local:{_AGENT}"]\napprovers = ["local:{os.getuid()}"]\ntools = {{allow = []}}\n'
+    config.write_text("".join(f'{name} = "{folder / place}"\n' for name, place in folders.items()) + people)
+    limit = f"ulimit -n {open_files}; " if open_files else ""
+    program = ["/bin/sh", "-c", f'{limit}exec "$0" "$@"', str(Path(sys.executable).with_name("sayso"))]
+    with (folder / "log").open("wb") as log:
+        service = subprocess.Popen([*program, "run", "--config", str(config)], stderr=log)
+    return service, config, folder / "run" / "sayso.sock"
+
+
+async def _hold(path: Path, wanted: int) -> None:
+    """Keep so many connections open, each with half a request."""
+    held: list[socket.socket] = []
+    while True:
+        held = [each for each in held if _is_open(each)]
+        while len(held) < wanted:
+            one = socket.socket(socket.AF_UNIX)
+            _as_agent(one, path)
+            held.append(one)
+        await asyncio.sleep(_AGAIN_S)
+
+
+def _as_agent(one: socket.socket, path: Path) -> None:
+    mine = os.geteuid()
+    if mine == 0:
+        os.seteuid(_AGENT)
+    try:
+        one.connect(str(path))
+    finally:
+        os.seteuid(mine)
+    one.settimeout(0)
+    with contextlib.suppress(OSError):
+        one.send(b"GET /v1/me HTTP/1.1\r\n")
+
+
+def _is_open(one: socket.socket) -> bool:
+    """Return whether the service has neither answered nor ended a connection. Close it otherwise."""
+    try:
+        one.recv(1)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    one.close()
+    return False
+
+
+async def _timed(*command: object) -> float:
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(*map(str, command), stdout=subprocess.DEVNULL)
+    if await process.wait():
+        raise RuntimeError("sayso pending got no answer")
+    return time.perf_counter() - began
+
+
 WHAT: Mapping[str, Callable[[Path], Coroutine[Any, Any, dict[str, Any]]]] = {
     "megabytes": megabytes,
     "words": words,
     "restart": restart,
+    "half_open": half_open,
+    "few_files": few_files,
 }
 
 

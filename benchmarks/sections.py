@@ -199,7 +199,7 @@ def replies(bench: Bench) -> Iterator[Row]:
 
 
 def load(bench: Bench) -> Iterator[Row]:
-    """What people wait for while twenty large requests come at once, and while a hundred cards are refreshed."""
+    """What people wait for while large requests come at once, cards are refreshed, and one peer holds connections."""
     limit = Budget("<=", 1000, "p99", "all <= 1 s")
     for what, told in (
         ("20 requests of 1 MB", "megabytes"),
@@ -212,6 +212,19 @@ def load(bench: Bench) -> Iterator[Row]:
             yield Row(
                 f"{name}, {what}", median(runs, probe, "p50") * _MS, "ms", longest * _MS, None, limit, _foreign(runs)
             )
+    for what, told in (("400 half-open connections", "half_open"), ("318 of one peer, 400 open files", "few_files")):
+        runs = [bench.run("load", told) for _ in range(bench.repeats)]
+        longest, alone = max(run["cli"]["max"] for run in runs), median(runs, "alone")
+        yield Row(
+            f"sayso pending, {what}",
+            median(runs, "cli", "p50") * _MS,
+            "ms",
+            longest * _MS,
+            None,
+            limit,
+            _foreign(runs),
+            f"without them {alone * _MS:.0f} ms",
+        )
 
 
 def over_http(bench: Bench) -> Iterator[Row]:

@@ -101,21 +101,25 @@ class Door(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse it if there are too many."""
         self._peer = peer_of(transport, self._party_of)
-        self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
-        super().connection_made(transport)
         connections = self._limits.connections
         self._counted = connections.enter(self._peer.key, self._peer.party)
+        self._lingering = not self._counted and connections.linger()
+        if not self._counted and not self._lingering:
+            # Each refused connection that waits for its peer holds a file descriptor.
+            self._refused = True
+            transport.abort()
+            return
+        self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
+        super().connection_made(transport)
         if self._counted:
             self._arm(self._limits.head_s)
-            return
-        self._lingering = connections.linger()
-        self._refuse(_MANY)
-        if not self._lingering:
-            # Each refused connection that waits for its peer holds a file descriptor.
-            transport.abort()
+        else:
+            self._refuse(_MANY)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the waits of requests whose peer has ended the connection."""
+        if not self._counted and not self._lingering:
+            return
         self._leave()
         if self._answering is not None and not self._answering.response_complete:
             # uvicorn tells only the last of several requests in flight, so the answer to another would find no
@@ -150,7 +154,7 @@ class Door(HttpToolsProtocol):
         self._gone.set_result(None)
         if self._counted:
             self._limits.connections.leave(self._peer.key, self._peer.party)
-        elif self._lingering:
+        else:
             self._limits.connections.depart()
 
     # -- bytes ----------------------------------------------------------------------------------------------------

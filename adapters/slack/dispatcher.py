@@ -23,7 +23,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from adapters.slack.handlers import Me, commanded, explained, pressed, said
+from adapters.slack.handlers import Me, commanded, explained, pressed, said, stray_press
 from adapters.slack.messages import APPROVE, CHOOSE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
 from hitl.platforms import Untaken
 
@@ -49,6 +49,9 @@ _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "a
 EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened", *_OF_AGENTS)
 COMMAND = "/sayso"
 _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTION}):\d+)$")
+#: Slack's limit for the characters of an action's id.
+_LONGEST = 255
+_log = logging.getLogger(__name__)
 #: The name under which a request carries its `_Run`.
 _RUN = "sayso"
 
@@ -86,11 +89,15 @@ class Dispatcher:
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
 
-        Raises the first exception of a listener, or Untaken if no listener took the event.
+        A press of a button that no listener knows is passed on as a press without data, so that its person gets an
+        answer. Raises the first exception of a listener, or Untaken if no listener took another event.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):
-            raise Untaken
+            if self._me is None or body.get("type") != "block_actions":
+                raise Untaken
+            _log.warning("slack.unknown_button", {"action": str(body["actions"][0].get("action_id", ""))[:_LONGEST]})
+            await hear(stray_press(body, self._me))
         return any(theirs)
 
     async def _run(self, app: AsyncApp, body: dict[str, Any], hear: HearBody) -> bool:

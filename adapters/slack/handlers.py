@@ -284,6 +284,12 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
     return PageTurned(**where, press=replace(alone, page=int(page)).pack(), ref=value)
 
 
+def stray_press(body: Mapping[str, Any], me: Me) -> Press:
+    """Translate a press of a button that isn't of this version. It has no data, whatever the button's value is."""
+    alone, where = _pressed(body, me)
+    return Press(**where, press=alone.pack(), at=_moment(body["actions"][0].get("action_ts")))
+
+
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return who pressed and where: on a message, or in a window, which stores the place where it was opened."""
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))

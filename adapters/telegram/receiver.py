@@ -18,6 +18,7 @@ from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
+from adapters.telegram.refusals import seconds_of, trouble_of
 from adapters.telegram.surface import PLATFORM
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
@@ -89,7 +90,7 @@ class Poller:
             except RetryAfter as error:
                 await self._pause("Telegram asks for a pause", seconds_of(error))
             except TelegramError as error:
-                await self._pause(f"no answer from Telegram ({type(error).__name__})")
+                await self._pause(trouble_of(error))
             except Unavailable as error:
                 await self._pause(error.message)
             except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
@@ -133,8 +134,9 @@ class Poller:
         return list(found)
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
+        if why != self.trouble:
+            _log.warning("telegram.polling", {"trouble": why})
         self.trouble = why
-        _log.warning("telegram.polling", {"trouble": why})
         await asyncio.sleep(max(seconds, self._pauses.next()))
 
 
@@ -145,12 +147,6 @@ _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionErro
 def _is_numbered(update: Any) -> bool:
     """Return whether this is an update with an id. Every real update has one."""
     return isinstance(update, dict) and type(update.get("update_id")) is int
-
-
-def seconds_of(error: RetryAfter) -> float:
-    """Return the pause in seconds that Telegram asks for."""
-    wait = error.retry_after
-    return float(wait if isinstance(wait, int | float) else wait.total_seconds())
 
 
 def secret_fits(given: str | None, secret: str) -> bool:

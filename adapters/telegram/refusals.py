@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.receiver import seconds_of
 from hitl.cards.redaction import mask
+from hitl.cards.wording import say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -52,6 +52,20 @@ def remedy(said: str) -> str:
     """Return the catalogue key of the sentence with the remedy, or '' if the error text is unknown."""
     words = said.casefold()
     return next((key for part, key in _REMEDIES.items() if part in words), "")
+
+
+def seconds_of(error: RetryAfter) -> float:
+    """Return the pause in seconds that Telegram asks for."""
+    wait = error.retry_after
+    return float(wait if isinstance(wait, int | float) else wait.total_seconds())
+
+
+def trouble_of(error: TelegramError) -> str:
+    """Return why no updates arrive, with the remedy if the error text is known."""
+    key = remedy(error.message)
+    if not key:
+        return f"no answer from Telegram ({type(error).__name__})"
+    return f"Telegram gives no updates ({mask(' '.join(error.message.split())).rstrip('.')}). {say(key)}"
 
 
 def is_of_place(said: str) -> bool:

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from typing import TYPE_CHECKING
 
 from adapters.telegram.receiver import SECRET_HEADER, secret_fits
 from hitl.errors import SettingsError, Unavailable
 from hitl.platforms import Endpoint
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from adapters.telegram.receiver import UpdateRecorder
     from hitl.platforms import ReadBody
 
 PATH = "/telegram/webhook"
+_log = logging.getLogger(__name__)
 _OK, _BAD, _UNPROVED, _TOO_LONG, _BUSY = 200, 400, 401, 413, 503
 
 
-def endpoint(inbox: UpdateRecorder, secret: str) -> Endpoint:
+def endpoint(inbox: UpdateRecorder, secret: str, now: Callable[[], float] = time.monotonic) -> Endpoint:
     """Return the webhook. Raises SettingsError without a secret, because then anybody could send button presses."""
     if not secret:
         raise SettingsError("a webhook needs a secret: set telegram.webhook_secret")
 
+    patience = Patience(now)
+
     async def answer(headers: Mapping[str, str], read_body: ReadBody) -> tuple[int, bytes]:
         if not secret_fits(headers.get(SECRET_HEADER), secret):
+            if (more := patience.held_back("unproved")) is not None:
+                _log.warning("telegram.wrong_secret", {"unlogged": more})
             return _UNPROVED, b""
         body = await read_body()
         return (_TOO_LONG if body is None else await _kept(inbox, body)), b""

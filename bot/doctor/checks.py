@@ -102,6 +102,15 @@ def _mcp(settings: Settings) -> Iterator[Check]:
         missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
         text = f"the command of {', '.join(missing)} isn't installed" if missing else f"servers: {len(targets)}"
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
+        yield from _mcp_user(settings, [each.name for each in targets if each.command])
+
+
+def _mcp_user(settings: Settings, started: list[str]) -> Iterator[Check]:
+    """Yield a check if tools have a user of their own, but MCP servers that the service starts don't."""
+    if settings.tools_user and started:
+        text = f"{', '.join(started)}: started as the service's user, not as {settings.tools_user}, so able to read the"
+        text += f' keys. Begin its command with "runuser", "-u", "{settings.tools_user}", "--", or serve it elsewhere'
+        yield Check("mcp user", Health.YELLOW, f"{text} and set url")
 
 
 def _hooks(settings: Settings) -> Iterator[Check]:
@@ -634,7 +643,8 @@ def _service(settings: Settings) -> Check:
             told = client.call("ping")
     except ClientError as error:
         if error.code == NotApprover.code:
-            return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
+            text = f"answers on {path}, but tells you nothing about its troubles, because you are on none of its lists"
+            return Check("service", Health.YELLOW, f"{text}. Run this as one of its operators, or ask for /readyz")
         return Check("service", Health.RED, error.message)
     if wrong := _elsewhere(told.get("state"), settings.folder("state")):
         return Check("service", Health.RED, f"answers on {path}, but {wrong}")

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from bot.doctor.checks import _service
+from bot.settings import load
 from hitl.errors import CallUnknown, NotApprover
 from hitl.outcomes import Refusal
+from hitl.platforms import Health
 from sayso_client.client import Client
 from tests.acceptance.installation import ME, OTHER, OTHER_UID, STRANGER_UID, Installation, acting_as
 from tests.answered import answers
@@ -111,6 +114,15 @@ def test_a_user_on_no_list_is_refused_before_a_word_is_read(apart: Installation)
 
     assert b" 403 " in answer
     assert b"NOT_APPROVER" in answer
+
+
+def test_a_doctor_who_is_on_no_list_is_not_told_that_all_is_well(apart: Installation) -> None:
+    """The service tells a user on no list nothing about its troubles, so the line about it is yellow."""
+    settings = load(apart.config)
+    with acting_as(STRANGER_UID):
+        check = _service(settings)
+
+    assert Health.YELLOW is check.state
 
 
 def test_an_asker_can_not_decide(apart: Installation) -> None:

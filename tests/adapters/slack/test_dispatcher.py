@@ -13,7 +13,7 @@ from hitl.events import Command, Explained, Heard, PageTurned, Press, Reaction, 
 from hitl.platforms import Untaken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from slack_bolt.app.async_app import AsyncApp
 
@@ -92,7 +92,6 @@ async def test_each_kind_of_event_has_a_listener(body: dict[str, Any], kind: typ
 @pytest.mark.parametrize(
     "body",
     [
-        press("vote"),
         {"type": "view_submission", "user": {"id": "U1"}, "view": VIEW | {"callback_id": "other"}},
         {"command": "/other", "text": "", "user_id": "U1", "team_id": "T1", "channel_id": "C1"},
         {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "team_join"}},
@@ -100,9 +99,29 @@ async def test_each_kind_of_event_has_a_listener(body: dict[str, Any], kind: typ
     ],
 )
 async def test_an_event_that_no_listener_takes_comes_back(body: dict[str, Any]) -> None:
-    """Another button, window, command or event: it is not done, so that the inbox sets it aside in view."""
+    """Another window, command or event: it is not done, so that the inbox sets it aside in view."""
     with pytest.raises(Untaken):
         await heard(body)
+
+
+async def test_a_press_of_an_unknown_button_is_answered_and_decides_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """It is passed on without its data, like a button that was forged; the log names the button."""
+    [one] = await heard(press("sayso:snooze"))
+
+    assert isinstance(one, Press)
+    assert ("", "slack:T1/U1") == (one.data, one.identity)
+    assert ["slack.unknown_button"] == [record.message for record in caplog.records if "slack." in record.message]
+
+
+async def test_a_button_of_an_operators_listener_is_theirs() -> None:
+    """A press that an operator's listener takes isn't ours to answer."""
+
+    def register(app: AsyncApp) -> None:
+        @app.action("vote")
+        async def listen(ack: Callable[[], Awaitable[None]]) -> None:
+            await ack()
+
+    assert [] == await heard(press("vote"), register)
 
 
 async def test_what_a_listener_raises_comes_back() -> None:

@@ -17,6 +17,7 @@ from hitl.testing import SetClock
 from simulators.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
+from tests.sentences import says
 from tests.wired import telegram_settings
 
 if TYPE_CHECKING:
@@ -124,6 +125,18 @@ async def test_no_trouble_of_telegrams_ends_it(line: Line, fault: Refuse | Garba
     await line.server.say(line.ann, line.room, "yes")
     async with line.polling():
         assert ["yes"] == await line.kept(1)
+
+
+async def test_a_revoked_token_is_said_with_its_remedy_and_logged_once(
+    line: Line, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Readiness says what to do, and the log gets a line when the trouble changes, not at each retry."""
+    await line.server.fail("getUpdates", Refuse(401, "Unauthorized"), times=2)
+    async with line.polling():
+        await line.server.wait_for(lambda: says(line.poller.trouble or "", "remedy.telegram.token"), what="trouble")
+        await line.server.wait_for(lambda: line.poller.trouble is None, what="peace")
+
+    assert ["telegram.polling"] == [record.message for record in caplog.records if record.message == "telegram.polling"]
 
 
 async def test_updates_that_nobody_can_read_hold_nothing_up(line: Line) -> None:

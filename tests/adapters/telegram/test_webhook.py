@@ -82,6 +82,16 @@ async def test_without_the_secret_nothing_is_even_read(
     assert [] == list(await store.incoming())
 
 
+async def test_wrong_secrets_are_logged_at_a_limited_rate(
+    client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An operator who set another secret at Telegram finds a line; a stranger can't fill the disk with such lines."""
+    told = [await sent(client, json.dumps(UPDATE), "another") for _ in range(20)]
+
+    assert {401} == set(told)
+    assert ["telegram.wrong_secret"] == [record.message for record in caplog.records if "secret" in record.message]
+
+
 def _headers(secret: str | None) -> list[tuple[bytes, bytes]]:
     return [] if secret is None else [(SECRET_HEADER.lower().encode(), secret.encode())]
 

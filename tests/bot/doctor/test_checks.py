@@ -393,6 +393,20 @@ def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
     assert Health.RED is checked(settings)[f"requests from {origin}"].state
 
 
+@pytest.mark.parametrize(("user", "told"), [('tools_user = "nobody"\n', True), ("", False)])
+def test_an_mcp_server_that_runs_as_the_services_user_is_yellow(
+    checked: Callable[..., dict[str, Check]], user: str, *, told: bool
+) -> None:
+    """`tools_user` keeps commands from the keys, but not the servers that the service starts."""
+    pytest.importorskip("mcp")
+    server = '[mcp.servers.files]\ncommand = ["cat"]\n[mcp.servers.far]\nurl = "http://127.0.0.1:9/mcp"\n'
+    found = checked(f"{user}{APART}{server}").get("mcp user")
+
+    assert told is (found is not None)
+    if found is not None:
+        assert (Health.YELLOW, True) == (found.state, found.text.startswith("files: "))
+
+
 NOT_SHOWN = f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n'
 
 

@@ -386,6 +386,7 @@ GERMAN: Mapping[str, str] = {
     "by.declined": "Nicht beantwortet von {who}, {time}",
     "terminal.question": "FRAGE",
     "terminal.keys.question": "r⏎ nicht antworten   d⏎ Details   oder schreiben Sie Ihre Antwort",
+    "button.details.shown": "Die Details stehen in diesem Chat schon unter der Karte.",
     "button.answer": "Antworten…",
     "button.decline": "Nicht antworten",
     "outcome.question.answered": "beantwortet von {by}: {reason}",

@@ -223,6 +223,7 @@ ENGLISH: Mapping[str, str] = {
     "button.answer": "Answer…",
     "button.decline": "Don't answer",
     "button.details": "Details",
+    "button.details.shown": "The details are in this chat already, below the card.",
     "card.spare": "{short}: this is a second copy of the card. Use the other one.",
     # outcomes, for people
     "outcome.pending": "pending",

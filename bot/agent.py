@@ -40,7 +40,7 @@ def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None
         raise SettingsError("The agent's tools need an executor with groups.")
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
-    bounds = Bounds(settings.requests, settings.tokens, settings.answer_s)
+    bounds = Bounds(settings.requests, settings.tokens, settings.answer_s, settings.cost, settings.turn_s)
     return StoredTurns(
         service, ModelAgent(model, settings.instructions(), Listed(groups, settings.tools).offers, bounds)
     )
@@ -55,7 +55,10 @@ def make_model(settings: AgentSettings) -> Model:
         from adapters.agents import model, providers
 
         del model
-        return providers.make_model(settings.model, key=key or "none", base_url=settings.base_url)
+        made = providers.make_model(settings.model, key=key or "none", base_url=settings.base_url)
+        if settings.cost is not None and not providers.has_price(made):
+            raise SettingsError(f"agent.cost: the price of {settings.model} isn't known. Limit agent.tokens instead.")
+        return made
     except ModuleNotFoundError as error:
         text = f"A model is configured, but {error.name} isn't installed: install sayso[agent]."
         raise SettingsError(text) from error

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from ipaddress import ip_address
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adapters.executors.own_processes import is_kept
 from adapters.terminal.surface import LOCAL
 from bot.console import Console
+from bot.descriptors import fitting_connections
 from bot.errors import SettingsError
 from bot.settings import HttpSettings
+from hitl.connections import Party
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from adapters.http.listeners import Server
     from bot.conversation import StoredTurns
     from bot.service import Service
+    from hitl.connections import Connections
 
     #: Reads the settings again for the named principal, and returns what was applied. Raises SaysoError.
     Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
@@ -53,12 +56,14 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     turns: StoredTurns | None = None,
     reload: Reload | None = None,
     folder_identity: str | None = None,
+    connections: Connections | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
     Closing `parts` stops it. `troubles` returns the troubles that keep calls from being gated. `gateway` serves MCP.
     Conversations with the service's agent are in `place`, and `turns` are the agent's stored turns, if it has any.
-    `reload` applies people, routes and policy again. `folder_identity` is that of the state folder.
+    `reload` applies people, routes and policy again. `folder_identity` is that of the state folder. The listeners of
+    this process share `connections`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -66,6 +71,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
         from adapters.http import listeners
         from adapters.http.app import app
         from adapters.http.callers import Authenticator
+        from adapters.http.connection import Limits
         from adapters.http.events import Feed
         from adapters.http.operations import Operations
         from adapters.http.services import Chats
@@ -78,8 +84,9 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     waits, tokens = Waits(), Tokens(service.gate, service.store)
     await tokens.load()
-    operations = Operations(service, waits, troubles, folder_identity)
-    feed = Feed(service.gate, service.store, waits.stopping)
+    authenticator = Authenticator(service.gate, tokens)
+    operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
+    feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
     for listener in (operations.queues, feed):
         service.listeners.add(listener)
 
@@ -92,7 +99,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
     state = {
         "operations": operations,
-        "authenticator": Authenticator(service.gate, tokens),
+        "authenticator": authenticator,
         "feed": feed,
         "tokens": tokens,
         "reload": reload,
@@ -103,7 +110,8 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
     listening.append(listeners.unix_listener(path))
     parts.callback(_remove, path)
-    server = listeners.Server(served, listening, stopping=stopping, kept=_is_ours)
+    limits = Limits(connections=connections or fitting_connections())
+    server = listeners.Server(served, listening, limits, stopping=stopping, party_of=partial(party_of, service))
     parts.push_async_callback(server.stop)
     await server.start()
     if http.port is not None:
@@ -113,10 +121,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
 
 def _may_carry_tokens(http: HttpSettings) -> bool:
     """Return whether tokens may arrive over TCP: on the loopback, or behind the operator's proxy with TLS."""
-    try:
-        return bool(http.proxy) or ip_address(http.host).is_loopback
-    except ValueError:
-        return http.host == "localhost"
+    return http.proxy or http.on_loopback
 
 
 def _remove(path: Path) -> None:
@@ -124,9 +129,12 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _is_ours(uid: int, pid: int) -> bool:
-    """Return whether a process is a command that this service runs.
+def party_of(service: Service, uid: int, pid: int) -> Party:
+    """Return the kind of a peer on a Unix socket, by its user id and its process id.
 
-    Such a command has the service's user id, but no rights.
+    A command that this service runs has the service's user id, but no rights.
     """
-    return uid == os.getuid() and is_kept(pid)
+    if uid == os.getuid() and is_kept(pid):
+        return Party.COMMAND
+    people = service.gate.people
+    return Party.LISTED if people.is_listed(people.principal(f"local:{uid}")) else Party.UNLISTED

@@ -5,13 +5,11 @@ Every dependency is an argument with its production value as default.
 
 from __future__ import annotations
 
+import logging
 import os
-import pwd
 import secrets
-import socket
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
@@ -20,12 +18,12 @@ from adapters.database.sqlite.retention import KEEP
 from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.groups import Groups
 from bot.clock import SystemClock
+from bot.names import names_of
 from bot.paths import is_within
 from bot.service import Service
 from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
-from hitl.people.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from hitl.ports import Chat, Clock, Executor, PolicySource
     from hitl.proof.keyring import Keyring
 
-
+_log = logging.getLogger(__name__)
 #: Makes the chat platforms. They need the open store, and the keyring for the MACs of their buttons.
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
@@ -114,8 +112,8 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
-            names=Names(people, login=login, host=socket.gethostname()),
-            exposed=folder.exposed,
+            names=names_of(people),
+            exposed=_logged(folder.exposed),
             beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
@@ -123,13 +121,19 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         return Running(service, store, folder, parts.pop_all())
 
 
-@lru_cache(maxsize=1024)
-def login(user: int) -> str | None:
-    """Return the login name for a user id of this machine, or None for an unknown id."""
-    try:
-        return pwd.getpwuid(user).pw_name
-    except (KeyError, OverflowError):
-        return None
+def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
+    """Return the same check, which logs its answer when the answer changes: until then nothing is gated."""
+    last: str | None = None
+
+    def look() -> str | None:
+        nonlocal last
+        why = exposed()
+        if why != last:
+            _log.log(logging.ERROR if why else logging.INFO, "state.exposed" if why else "state.closed", {"why": why})
+            last = why
+        return why
+
+    return look
 
 
 def mark_beside(state: Path) -> Path:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.executors.confinement import kept_program
-from adapters.executors.own_processes import is_kept
 from adapters.http.callers import CALLER
 from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
@@ -15,12 +15,12 @@ from adapters.mcp.gateway import Gateway
 from adapters.mcp.http import HttpMount
 from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
+from bot.api import party_of
 from bot.errors import SettingsError
-from hitl.call import Entry, Event
+from hitl.connections import Party
 from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
 from hitl.outcomes import Refusal, fact
-from hitl.ports import Change, adding
 from hitl.question import GROUP
 from sayso_client.relay import MCP_SOCKET_NAME
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from bot.service import Service
     from bot.settings import McpServerSettings, Settings
+    from hitl.connections import Connections
 
 #: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
 #: the service's own.
@@ -54,20 +55,19 @@ def build_gateway(service: Service, servers: Servers) -> Gateway:
     return Gateway(service, servers)
 
 
-def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
-    """Return the server for the relays of this machine's users, on a socket in the service's runtime folder."""
+def line_server(service: Service, gateway: Gateway, folder: Path, connections: Connections) -> LineServer:
+    """Return the server for the relays of this machine's users, on a socket in the service's runtime folder.
 
-    async def admit(uid: int, pid: int) -> Caller:
+    `connections` is the room that this process's listeners share.
+    """
+
+    async def admit(uid: int, party: Party) -> Caller:
         identity = f"local:{uid}"
-        principal = service.gate.people.principal(identity)
-        kept = uid == os.getuid() and is_kept(pid)
-        if kept or not service.gate.people.is_listed(principal):
-            entry = Entry("", Event.REFUSED_PEER, identity, {"kept": True} if kept else {})
-            await service.store.commit(adding(Change(entries=(entry,))))
-            raise NotApprover(fact(Refusal.KEPT if kept else Refusal.PEER, who=identity))
-        return Caller(principal, _LOCAL, _SOCKET)
+        if party is not Party.LISTED:
+            raise await service.gate.refuse_peer(identity, command=party is Party.COMMAND)
+        return Caller(service.gate.people.principal(identity), _LOCAL, _SOCKET)
 
-    return LineServer(folder / MCP_SOCKET_NAME, gateway, admit)
+    return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit)
 
 
 def http_mount(gateway: Gateway) -> HttpMount:

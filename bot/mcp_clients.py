@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 from bot.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 RELAY: Final = "sayso"
 #: Matches a value that only the client can fill in: `${input:token}`, `${env:HOME}`, `$HOME`.
 _FILLED_IN = re.compile(r"\$\{|\$[A-Za-z_]")
+#: Matches the name of an argument whose value is a secret: `--api-key`, `--token`, and `API_KEY` in `API_KEY=...`.
+_SECRET = re.compile(r"-{0,2}[\w-]*(?:key|token|secret|password)", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _TABLE = re.compile(r"\s*\[+\s*(?P<name>[^\]]+?)\s*\]+\s*(#.*)?")
 
@@ -47,11 +49,45 @@ _FILES: Mapping[McpClient, tuple[str, str]] = {
     McpClient.VSCODE: ("~/.config/Code/User/mcp.json", "servers"),
     McpClient.CODEX: ("~/.codex/config.toml", "mcp_servers"),
 }
+#: The file in a project's folder in which a client keeps servers for that project alone.
+_PROJECT_FILES: Mapping[McpClient, str] = {
+    McpClient.CLAUDE_CODE: ".mcp.json",
+    McpClient.CURSOR: ".cursor/mcp.json",
+    McpClient.VSCODE: ".vscode/mcp.json",
+    McpClient.CODEX: ".codex/config.toml",
+}
+#: The keys of a server that are moved, and the keys that mean nothing for the server behind the gateway: a client waits
+#: for the relay instead, and `gallery` and `version` say where VS Code found the server.
+_MOVED_KEYS = frozenset({"type", "command", "args", "env", "cwd", "url", "headers", "http_headers"}) | {
+    "bearer_token_env_var",
+    "startup_timeout_sec",
+    "enabled",
+    "disabled",
+}
+_DROPPED_KEYS = frozenset({"timeout", "tool_timeout_sec", "gallery", "version"})
+_TYPES = frozenset({None, "stdio", "http", "streamable-http", "streamableHttp"})
 
 
 def usual_file(client: McpClient) -> Path:
     """Return the file in which the client usually keeps its servers."""
     return Path(_FILES[client][0]).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server in a client's file."""
+
+    name: str
+    values: Mapping[str, Any]
+    #: The keys that lead to the table of servers in the file.
+    place: tuple[str, ...]
+    #: The folder of the project to which the server belongs, or '' if the user has it in all projects.
+    project: str = ""
+
+    @property
+    def label(self) -> str:
+        """The server's name for people, unique in the file."""
+        return f"{self.name} (of the project {self.project})" if self.project else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +104,38 @@ class Move:
     #: The secret values that are moved to files: the file's path, and its content.
     secrets: Mapping[Path, str]
     backup: Path
-    #: Servers that stay with the client, and the reason for each.
+    #: Servers that stay with the client and aren't gated, and the reason for each.
     left: Mapping[str, str] = field(default_factory=dict)
+    #: (server, argument) of each argument whose value looks like a secret and is in the settings.
+    exposed: Sequence[tuple[str, str]] = ()
+    #: The values of all servers that nobody may be shown.
+    private: frozenset[str] = frozenset()
 
 
 def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: list[str]) -> Move:
     """Plan the move of a client's servers, and write nothing. Raises SettingsError."""
+    file, settings, folder = file.absolute(), settings.absolute(), folder.absolute()
     backup = folder / f"{client.value}.backup"
     if backup.exists():
         raise SettingsError(f"The servers of {client.value} were moved already. Take that back first with --remove.")
     before, taken = _read(file), _taken(settings)
-    servers = _servers(client, file, before)
-    left = {name: why for name, server in servers.items() if (why := _why_left(name, server))}
-    moved = {name: server for name, server in servers.items() if name not in left}
+    values = _parsed(client, file, before)
+    servers = _servers(client, values)
+    left = {server.label: why for server in servers if (why := _why_left(server))}
+    moved = [server for server in servers if server.label not in left]
+    left |= _of_projects(client, values, file)
     if not moved:
-        raise SettingsError(f"{file} has no server that can be moved. Nothing was written.")
-    names = {name: _group(name) for name in moved}
-    if clash := sorted(group for group in names.values() if group in taken or list(names.values()).count(group) > 1):
+        stay = "".join(f"\n{name} stays with the client and isn't gated: {why}." for name, why in left.items())
+        raise SettingsError(f"{file} has no server that can be moved. Nothing was written.{stay}")
+    names = _groups(moved)
+    if clash := sorted(group for group in names if group in taken or names.count(group) > 1):
         raise SettingsError(f"{settings} has a server {clash[0]} already, or would get two. Rename one first.")
     secrets: dict[Path, str] = {}
-    block = "".join(_table(names[name], server, folder, secrets) for name, server in moved.items())
+    block = "".join(_table(group, server, folder, secrets) for group, server in zip(names, moved, strict=True))
     after = _rewritten(client, before, moved, relay)
-    return Move(client, file, before, after, settings, block, secrets, backup, left)
+    exposed = [(server.label, name) for server in moved for name, _ in _secret_arguments(server.values)]
+    private = frozenset(value for server in servers for value in _private(server.values) if value)
+    return Move(client, file, before, after, settings, block, secrets, backup, left, exposed, private)
 
 
 def carry_out(move: Move) -> None:
@@ -114,8 +160,9 @@ def carry_out(move: Move) -> None:
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     """Restore the client's file, and remove the added block from the settings.
 
-    Returns the client's file, and whether the block was removed from the settings: a block that somebody edited stays.
-    Raises SettingsError, and changes nothing, if there is no backup or the client's file was changed since the move.
+    Returns the client's file, and whether the block was removed from the settings: a block that somebody edited stays,
+    with the files of its secrets, and so do these files if the settings are gone. Raises SettingsError, and changes
+    nothing, if there is no backup, if the settings can't be read or if the client's file was changed since the move.
     """
     backup = folder / f"{client.value}.backup"
     try:
@@ -123,6 +170,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{backup} can't be read: no servers of {client.value} were moved from here.") from error
     file, settings = Path(record["file"]), Path(record["settings"])
+    text = _settings_text(settings, file)
     before, now = base64.b64decode(record["before"]), _read(file)
     if now != before:  # If the files are equal, the move ended before it changed the client's file.
         if _hash(now) != record["after"]:
@@ -130,14 +178,41 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
                 f"{file} was changed since its servers were moved. Nothing was written; {backup} has it."
             )
         _replace(file, before)
-    text = settings.read_text("utf-8")
     whole = record["block"] in text
     if whole:
-        _replace(settings, text.replace(record["block"], "", 1).encode())
+        _without_block(settings, text.replace(record["block"], "", 1), file)
         for secret in record["secrets"]:
             Path(secret).unlink(missing_ok=True)
-        backup.unlink()
+    backup.unlink()
     return file, whole
+
+
+def _settings_text(settings: Path, file: Path) -> str:
+    """Return the text of the settings, '' if they are gone. Raises SettingsError if they can't be read.
+
+    Older backups have a relative path. It leads nowhere in another folder, and then the settings aren't gone.
+    """
+    try:
+        return settings.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and settings.is_absolute():
+            return ""
+        where = "" if settings.is_absolute() else " from the folder of the move"
+        raise SettingsError(
+            f"{settings} can't be read ({error}). Nothing was restored: {file} and the settings are as they were."
+            f" Run the command again{where} when it can be read."
+        ) from error
+
+
+def _without_block(settings: Path, text: str, restored: Path) -> None:
+    """Write the settings without the moved servers. Raises SettingsError."""
+    try:
+        _replace(settings, text.encode())
+    except OSError as error:
+        raise SettingsError(
+            f"{restored} is restored. {settings} can't be written ({error.strerror}): it still has the tables"
+            " [mcp.servers...], and their secrets stay. Run the command again when it can be written."
+        ) from error
 
 
 def _read(file: Path) -> bytes:
@@ -156,27 +231,98 @@ def _taken(settings: Path) -> set[str]:
     return {"workspace", "shell", *servers}
 
 
-def _servers(client: McpClient, file: Path, held: bytes) -> dict[str, dict[str, Any]]:
+def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
     try:
         text = held.decode("utf-8")
         values = tomllib.loads(text) if client is McpClient.CODEX else json.loads(text)
     except ValueError as error:
         form = "TOML" if client is McpClient.CODEX else "JSON without comments"
         raise SettingsError(f"{file} isn't {form} ({error}). Nothing was written.") from error
-    servers = values.get(_FILES[client][1]) if isinstance(values, dict) else None
-    found = servers.items() if isinstance(servers, dict) else ()
-    return {name: server for name, server in found if isinstance(server, dict) and name != RELAY}
+    return values if isinstance(values, dict) else {}
 
 
-def _why_left(name: str, server: Mapping[str, Any]) -> str | None:
+def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
+    """Return the servers of a client's file, those for all projects first.
+
+    Claude Code keeps the servers of a project's local scope, which is its default, in the same file.
+    """
+    key = _FILES[client][1]
+    found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]
+    projects = _tables(values.get("projects")) if client is McpClient.CLAUDE_CODE else ()
+    for project, held in projects:
+        found += [Server(name, each, ("projects", project, key), project) for name, each in _tables(held.get(key))]
+    return [server for server in found if server.name != RELAY]
+
+
+def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
+    items = values.items() if isinstance(values, dict) else ()
+    return [(name, each) for name, each in items if isinstance(each, dict)]
+
+
+def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
+    """Return the servers in files of projects, which this module never changes, and why each stays.
+
+    It looks in the current folder, and in all projects that Claude Code knows.
+    """
+    known = [name for name, _ in _tables(values.get("projects"))] if client is McpClient.CLAUDE_CODE else []
+    found: dict[str, str] = {}
+    for folder in dict.fromkeys([Path.cwd(), *map(Path, known)]):
+        held = folder / _PROJECT_FILES[client] if client in _PROJECT_FILES else file
+        if held == file or not held.is_file():
+            continue
+        try:
+            servers = _servers(client, _parsed(client, held, _read(held)))
+        except SettingsError:
+            found[str(held)] = "it can't be read, and may have servers"
+            continue
+        found |= {f"{server.name} (in {held})": "the file belongs to a project" for server in servers}
+    return found
+
+
+def _why_left(server: Server) -> str | None:
     """Return why a server can't be put behind the gateway, or None if it can."""
-    if not _group(name):
+    values = server.values
+    if not _group(server.name):
         return "its name has no letter or digit"
-    if server.get("type") == "sse" or not (server.get("command") or server.get("url")):
+    if values.get("type") not in _TYPES or not (values.get("command") or values.get("url")):
         return "it has neither a command nor an address for streamable HTTP"
-    if any(_FILLED_IN.search(text) for text in _texts(server)):
-        return "the client fills in a part of it"
-    return None
+    if unknown := sorted(values.keys() - _MOVED_KEYS - _DROPPED_KEYS):
+        return f"the gateway has no setting for its {', '.join(unknown)}"
+    if values.get("enabled", True) is not True or values.get("disabled", False) is not False:
+        return "it is switched off"
+    token = values.get("bearer_token_env_var")
+    if token and not os.environ.get(str(token)):
+        return f"its token is in the variable {token}, which isn't set here"
+    return "the client fills in a part of it" if any(map(_FILLED_IN.search, _texts(values))) else None
+
+
+def _groups(moved: Sequence[Server]) -> list[str]:
+    """Return the tool group of each server. A project's server gets the project's name too if its name is taken."""
+    names: list[str] = []
+    for server in moved:
+        group = _group(server.name)
+        if server.project and group in names:
+            group = _group(f"{server.name}-{Path(server.project).name}")
+        names.append(group)
+    return names
+
+
+def _secret_arguments(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (name, value) of each argument that looks like a secret, as `--api-key VALUE` and `--api-key=VALUE`."""
+    found: list[tuple[str, str]] = []
+    arguments = [str(each) for each in values.get("args") or ()]
+    for argument, following in zip(arguments, [*arguments, ""][1:], strict=True):
+        name, equals, value = argument.partition("=")
+        if _SECRET.fullmatch(name) and (equals or name.startswith("-")):
+            found.append((name, value if equals else following))
+    return [(name, value) for name, value in found if value]
+
+
+def _private(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values of a server's environment, headers and secret arguments."""
+    for key in ("env", "headers", "http_headers"):
+        yield from _texts(values.get(key))
+    yield from (value for _, value in _secret_arguments(values))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -194,20 +340,24 @@ def _group(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")[:32]
 
 
-def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Path, str]) -> str:
+def _table(group: str, found: Server, folder: Path, secrets: dict[Path, str]) -> str:
     """Return one server as a table for the settings file.
 
     Its secret values are put into `secrets`, by the path of their file.
     """
+    server = found.values
     url = str(server.get("url") or "")
     lines = ["", f"[mcp.servers.{group}]"]
     if url:
         lines.append(f"url = {_toml(url)}")
         key, values = "header_files", {**server.get("headers", {}), **server.get("http_headers", {})}
+        if token := server.get("bearer_token_env_var"):
+            values["Authorization"] = f"Bearer {os.environ[token]}"
     else:
         command = [str(server["command"]), *map(str, server.get("args", []))]
         lines.append(f"command = [{', '.join(map(_toml, command))}]")
-        lines += [f"cwd = {_toml(str(server['cwd']))}"] if server.get("cwd") else []
+        cwd = str(server.get("cwd") or found.project)
+        lines += [f"cwd = {_toml(cwd)}"] if cwd else []
         key, values = "env_files", server.get("env", {})
     # The files are numbered, because names that differ only in case or in special characters would share a file.
     files = {
@@ -215,6 +365,7 @@ def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Pa
         for at, name in enumerate(values, start=1)
     }
     secrets.update({file: str(values[name]) for name, file in files.items()})
+    lines += [f"start_s = {server['startup_timeout_sec']}"] if server.get("startup_timeout_sec") else []
     if files:
         named = ", ".join(f"{_toml(name)} = {_toml(str(file))}" for name, file in files.items())
         lines.append(f"{key} = {{ {named} }}")
@@ -225,24 +376,31 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _rewritten(client: McpClient, before: bytes, moved: Mapping[str, Any], relay: list[str]) -> bytes:
+def _rewritten(client: McpClient, before: bytes, moved: Sequence[Server], relay: list[str]) -> bytes:
     """Return the client's file with the relay in place of the moved servers. Everything else stays."""
     text, key = before.decode("utf-8"), _FILES[client][1]
     if client is McpClient.CODEX:
-        return _rewritten_toml(text, moved, relay).encode()
+        return _rewritten_toml(text, [server.name for server in moved], relay).encode()
     values = json.loads(text)
-    kept = {name: server for name, server in values[key].items() if name not in moved}
+    for server in moved:
+        table = values
+        for step in server.place:
+            table = table[step]
+        del table[server.name]
     entry: dict[str, Any] = {"type": "stdio"} if client is McpClient.VSCODE else {}
-    values[key] = {**kept, RELAY: {**entry, "command": relay[0], "args": relay[1:]}}
+    values[key] = {**values.get(key, {}), RELAY: {**entry, "command": relay[0], "args": relay[1:]}}
     return (json.dumps(values, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def _rewritten_toml(text: str, moved: Mapping[str, Any], relay: list[str]) -> str:
-    """Do the same as `_rewritten` for TOML, table by table. Raises SettingsError if another table would be lost."""
+def _rewritten_toml(text: str, moved: Sequence[str], relay: list[str]) -> str:
+    """Do the same as `_rewritten` for TOML, table by table. Raises SettingsError if another table would be lost.
+
+    A relay that somebody added by hand is replaced.
+    """
     kept, drops = [], False
     for line in text.splitlines(keepends=True):
         if header := _TABLE.fullmatch(line.rstrip("\n")):
-            drops = any(_is_below(header["name"], name) for name in moved)
+            drops = any(_is_below(header["name"], name) for name in (*moved, RELAY))
         if not drops:
             kept.append(line)
     arguments = ", ".join(map(_toml, relay[1:]))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
-from hitl.call import Event, Result, Risk, State
+from hitl.call import Decision, Event, Result, Risk, State
 from hitl.errors import Unavailable
 from hitl.proof.chain import DECIDED
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from adapters.http.listeners import Server
     from bot.settings import MetricsSettings
     from hitl.call import Call, Entry
+    from hitl.connections import Connections
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
@@ -53,6 +54,9 @@ _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
+#: The decisions that the alert SaysoNobodyAnswers compares: nobody made the first ones, people made the second ones.
+_UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
+_ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
 #: The label for decisions that nobody made on a surface, such as those of the policy.
 _NOWHERE = "none"
@@ -105,6 +109,10 @@ class Metrics:
             self._incidents.labels(event.value)
         for result, risk in itertools.product(Result, Risk):
             self._ended.labels(result.value, risk.value)
+        for decision, risk in itertools.product(_UNANSWERED, Risk):
+            self._decided.labels(decision.value, risk.value, _NOWHERE)
+        for decision, risk, surface in itertools.product(_ANSWERED, Risk, known):
+            self._decided.labels(decision.value, risk.value, surface)
 
     def heard(self, change: Change) -> None:
         """Count a committed change. Never raises: a metric must not make a call fail."""
@@ -176,16 +184,18 @@ async def serve_metrics(
     store: SqliteStore,
     parts: AsyncExitStack,
     troubles: Callable[[], Awaitable[Sequence[str]]],
+    connections: Connections,
 ) -> Server:
     """Count changes from now on, and serve `/metrics` on a port of its own. Closing `parts` stops this.
 
     It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
-    Unavailable if the port can't be used.
+    Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
+    from adapters.http.connection import Limits
     from adapters.http.listeners import Server, tcp_listener
 
     metrics = Metrics(store.clock, tuple(surfaces()))
@@ -205,6 +215,7 @@ async def serve_metrics(
     server = Server(
         Starlette(routes=[Route("/metrics", scrape)]),
         [tcp_listener(settings.host, settings.port or 0, "metrics")],
+        Limits(connections=connections),
     )
     parts.push_async_callback(server.stop)
     await server.start()

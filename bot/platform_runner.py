@@ -138,5 +138,6 @@ class Connector:
         if event.id in self._heard:
             return
         # Some events of a platform don't say when they happened. For these, the time of arrival counts.
-        await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))
+        arrived = event.received_at
+        await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
         self._heard[event.id] = None

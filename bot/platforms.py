@@ -94,6 +94,8 @@ class Platforms:
         try:
             if self._service is not None:
                 found += self._service.troubles()
+                if why := self._service.gate.exposed():
+                    found.append(f"state: {why}")
                 await self._service.store.next_due()
         except Unavailable as error:
             found.append(f"store: {error.message}")

@@ -17,6 +17,7 @@ from bot import logs
 from bot.agent import build_turns
 from bot.api import serve_api
 from bot.compose import compose, policy_library, sandbox_of
+from bot.descriptors import fitting_connections
 from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
@@ -125,8 +126,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     platforms.attach(running.service, turns)
     if traces is not None:
         running.store.committed.append(traces.heard)
+    connections = fitting_connections()
     if settings.metrics.port is not None:
-        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
+        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles, connections)
 
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
@@ -154,9 +156,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         gateway=mount,
         reload=reloading.reload,
         folder_identity=running.folder.identity,
+        connections=connections,
     )
     if gateway is not None:
-        relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
+        relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"), connections)
         parts.push_async_callback(relays.stop)
         await relays.start()
     # Freeze the start-up objects, so that the garbage collector skips them. Under load it examined them several times a

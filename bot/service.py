@@ -154,6 +154,11 @@ class Service:
         """
         self.accompany(self._followed(call, tell))
 
+    @property
+    def idle(self) -> bool:
+        """Return whether no message is being sent and no call is being handled or run."""
+        return not self._sending and not self._running
+
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run work that isn't part of a call, such as an agent's turn. It is cancelled when the service stops."""
         task = asyncio.get_running_loop().create_task(work)

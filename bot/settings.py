@@ -12,7 +12,9 @@ import stat
 import sys
 import tomllib
 from datetime import timedelta
+from decimal import Decimal
 from difflib import get_close_matches
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -127,7 +129,8 @@ class AgentSettings(_Part):
 
     `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
     By default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL
-    or GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
+    or GROUP.*. A turn ends after `requests` to the model, `tokens`, `cost` in US dollars, or `turn_s` seconds of the
+    model's work; one answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -139,6 +142,8 @@ class AgentSettings(_Part):
     requests: int = Field(default=25, ge=1)
     tokens: int = Field(default=200_000, ge=1)
     answer_s: float = Field(default=120.0, gt=0)
+    cost: Decimal | None = Field(default=None, gt=0)
+    turn_s: float = Field(default=1800.0, gt=0)
 
     def secret(self) -> str:
         """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
@@ -178,6 +183,14 @@ class HttpSettings(_Part):
     hosts: list[Name] = []
     proxy: bool = False
     tokens: dict[Name, Risk] = {}
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only programs of this machine reach the listener."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
 
 
 class MetricsSettings(_Part):

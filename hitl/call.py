@@ -149,9 +149,10 @@ class CardTerms(Struct, frozen=True):
     fields: tuple[str, ...] | None = None
     #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
-    #: The arguments' names in the order in which the caller gave them, () for the canonical order.
+    #: JSON pointers to the members of the arguments in the order in which the caller gave them, () for the canonical
+    #: order (`hitl.cards.written.Form`).
     order: tuple[str, ...] = ()
-    #: For each number with a fraction or an exponent: (argument, the digits that the caller wrote).
+    #: For each number with a fraction or an exponent: (JSON pointer, the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 
@@ -434,6 +435,7 @@ class Reply(Struct, frozen=True):
     - `addressed`: whether the text is meant for us rather than for other people there.
     - `confirmed`: whether this is an explicit second confirmation.
     - `event`: source and id of the inbox row that holds the raw event.
+    - `received_at`: when that row was written, by the store's clock. The clock of a platform (`pressed_at`) may differ.
     - `spans`: the formatted stretches of the text.
     - `language`: the known language of the conversation or person (BCP 47), or None.
 
@@ -456,6 +458,7 @@ class Reply(Struct, frozen=True):
     confirmed: bool = False
     pressed_at: datetime | None = None
     event: tuple[str, str] | None = None
+    received_at: datetime | None = None
     spans: tuple[Span, ...] = ()
     language: str | None = None
 

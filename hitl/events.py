@@ -45,6 +45,8 @@ class Heard:
     at: datetime | None = None
     #: Source and id of the inbox row that holds the event; None on a surface without an inbox.
     event: tuple[str, str] | None = None
+    #: The time when that row was written, by the store's clock.
+    received_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ POINTS = {
     "intake.handled": "an event led to what it led to, and is done or counted as failed",
     "turn.answered": "a model answered; its answer isn't stored yet",
     "turn.kept": "a model's answer is stored; nothing of it was asked for yet",
-    "turn.ended": "all calls of a model's answer are over; how they ended isn't stored with the turn yet",
+    "turn.ended": "a call of a model's answer is over; its outcome isn't stored with the turn yet",
     "service.ran": "the tool is done; its result isn't recorded yet",
 }
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hitl.call import Decision, Event, Result
 from hitl.cards.redaction import mask_value
-from hitl.proof.chain import DECIDED
+from hitl.proof.chain import DECIDED, data_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitl.call import Call, Recorded
 
 #: Event -> the decision's name in the log of the harombe design. Any other decision is named `deny` in that log.
-_DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
+_DECISIONS: Mapping[str, str] = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
 _RUN = _RESULT | {Event.CLAIMED}
@@ -52,10 +52,14 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_service": _SERVICE,
     "hitl_reply": _REPLY,
 }
-_TYPES = {event: name for name, events in EVENT_TYPES.items() for event in events}
+_TYPES: Mapping[str, str] = {event: name for name, events in EVENT_TYPES.items() for event in events}
 
 #: An approval that comes sooner counts as hasty, because a person can't read a card in that time. In seconds.
 HASTY_S = 2.0
+#: The number of tools in each short list of the statistics.
+MOST = 5
+_DENIED = frozenset({Decision.DENIED, Decision.REJECTED})
+_UNANSWERED = frozenset({Decision.EXPIRED, Decision.UNDELIVERABLE})
 
 
 class RecordQuery(Struct, frozen=True, kw_only=True):
@@ -108,20 +112,20 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
     `call` is the line's request, None for a line about the service itself. `flaws` names the parts of the request that
     failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level, user,
     reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys are
-    ours.
+    ours. If somebody changed the event to an unknown one, `event_type` is null.
     """
-    data = mask_value(json.loads(line.data))
-    event = Event(line.event)
-    policies = {data.get("policy_asked") or (call and call.verdict.policy), data.get("policy_now")} - {None}
+    data, event = mask_value(data_of(line.data)), line.event
+    texts = {name: value for name, value in data.items() if isinstance(value, str)}
+    policies = {texts.get("policy_asked") or (call and call.verdict.policy), texts.get("policy_now")} - {None}
     return {
-        "event_type": _TYPES[event],
+        "event_type": _TYPES.get(event),
         "correlation_id": line.ref or None,
         "timestamp": line.at.isoformat(),
         "decision": _DECISIONS.get(event, "deny") if event in DECIDED else None,
         "operation": {"tool_name": call.tool, "params": _params(call)} if call else None,
         "risk_level": call.verdict.risk.value if call else None,
         "user": line.actor,
-        "reason": data.get("reason"),
+        "reason": texts.get("reason"),
         "timeout_seconds": call.verdict.timeout_s if call else None,
         "event": line.event,
         "seq": line.seq,
@@ -130,11 +134,11 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
         "requester": call.requester if call else None,
         "agent": call.agent if call else None,
         "origin": call.origin if call else None,
-        "surface": data.get("surface") or (call and call.origin.partition(":")[0]) or None,
+        "surface": texts.get("surface") or (call and call.origin.partition(":")[0]) or None,
         "digest": call.digest if call else None,
         "rule": call.verdict.rule if call else None,
         "policies": sorted(policies),
-        "pressed_at": data.get("pressed_at"),
+        "pressed_at": texts.get("pressed_at"),
         "archived": call.archived if call else None,
         "args_erased_at": call.erased_at.isoformat() if call and call.erased_at else None,
         "hash": line.hash,
@@ -153,7 +157,8 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
     A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
     seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
-    read the card in that time.
+    read the card in that time. `rates` are the shares of the decisions, from 0 to 1. Of the tools with the most
+    denials, the most requests without an answer, and the longest runs there is a list of at most MOST.
     """
     totals = _Tally()
     groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}
@@ -167,8 +172,32 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
     named = {**groups, "approver": approvers}
     return {
         **totals.told(),
+        "most_denied": _most(groups["tool"], _DENIED),
+        "most_expired": _most(groups["tool"], _UNANSWERED),
+        "slowest": _slowest(groups["tool"]),
         **{f"by_{name}": {key: tally.told() for key, tally in group.items()} for name, group in named.items()},
     }
+
+
+def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[dict[str, Any]]:
+    """Return the tools with the most requests that ended with one of these decisions, and their share."""
+    counts = {tool: sum(tally.decisions[each.value] for each in decisions) for tool, tally in tools.items()}
+    most = sorted((tool for tool, count in counts.items() if count), key=lambda tool: (-counts[tool], tool))[:MOST]
+    return [
+        {"tool": tool, "count": counts[tool], "requests": tools[tool].asked, "rate": _share(counts[tool], tools[tool])}
+        for tool in most
+    ]
+
+
+def _slowest(tools: Mapping[str, _Tally]) -> list[dict[str, Any]]:
+    """Return the tools whose runs took longest from the decision to the end, by the 95th percentile."""
+    spreads = {tool: spread for tool, tally in tools.items() if (spread := _spread(tally.runs))}
+    slowest = sorted(spreads, key=lambda tool: (-spreads[tool]["p95"], tool))[:MOST]
+    return [{"tool": tool, **spreads[tool]} for tool in slowest]
+
+
+def _share(count: int, tally: _Tally) -> float:
+    return round(count / tally.asked, 4)
 
 
 class _Tally:
@@ -199,6 +228,7 @@ class _Tally:
         return {
             "requests": self.asked,
             "decisions": dict(self.decisions),
+            "rates": {name: _share(count, self) for name, count in self.decisions.items()},
             "results": dict(self.results),
             "to_decision_s": _spread(self.waits),
             "to_end_s": _spread(self.runs),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
+#: All agents of one requester together may have so many times as many pending and recent calls as one agent.
+CEILING = 4
 _KEPT_AGENTS = 10_000
 
 
@@ -27,9 +29,10 @@ class Limits:
     the call, it claims it in the commit that decides.) A lease lasts for the tool's time limit plus `lease_grace_s`.
     The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most `execution_s`.
     The second confirmation of a critical call must come between `soonest_second_yes_s` and `second_yes_s` after the
-    first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester are
-    pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`; more are
-    a flood. If a person rejected a call that its caller would run, the same requester and agent can't ask for it again
+    first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester and
+    agent are pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`;
+    more are a flood. Agents name themselves, so all agents of one requester together have `CEILING` times as much. If a
+    person rejected a call of an agent outside of this service, the same requester and agent can't ask for it again
     within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a card reads
     all of them. `approvals` is the number of people who must approve.
     """
@@ -75,16 +78,16 @@ class Rejections:
 
     def heard(self, call: Call) -> None:
         """Remember a call that a person rejected."""
-        if call.decision is Decision.REJECTED and call.decided_at is not None and call.runs is not Runs.SERVICE:
+        if call.decision is Decision.REJECTED and call.decided_at is not None and not _is_own(call):
             self._rejected[call.requester, call.agent, call.tool, call.digest] = call.short, call.decided_at
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        A call that the service runs is always admitted: a person told the service's own agent to make it, and a person
-        who says the same thing again means it.
+        A call of the service's own agent is always admitted: a person told that agent to make it, and a person who says
+        the same thing again means it.
         """
-        if ask.runs is Runs.SERVICE:
+        if _is_own(ask):
             return
         rejected = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
         if rejected is None:
@@ -93,6 +96,11 @@ class Rejections:
         seconds = (now - decided_at).total_seconds()
         if seconds < self.limits.again_s:
             raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds)))
+
+
+def _is_own(call: Ask | Call) -> bool:
+    """Return whether the service's own agent asked for the call. Calls of the MCP gateway name a session."""
+    return call.runs is Runs.SERVICE and not call.session
 
 
 @dataclass(slots=True)
@@ -104,15 +112,24 @@ class Flood:
     """
 
     limits: Limits
-    #: By requester and agent: the times of their calls, the oldest first. A tuple takes a tenth of the memory of a
-    #: deque.
-    _asked: FIFOCache[tuple[str, str], tuple[datetime, ...]] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
+    #: By requester and agent, and by requester alone (with None): the times of their calls, the oldest first. A tuple
+    #: takes a tenth of the memory of a deque.
+    _asked: FIFOCache[tuple[str, str | None], tuple[datetime, ...]] = field(
+        default_factory=lambda: FIFOCache(_KEPT_AGENTS)
+    )
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
         """Count one more call. Raises TooManyPending, with the time to wait, if that is one call too many."""
+        of_agent = self._recent(requester, agent, self.limits.asks, now)
+        of_all = self._recent(requester, None, CEILING * self.limits.asks, now)
+        self._asked[requester, agent] = (*of_agent, now)
+        self._asked[requester, None] = (*of_all, now)
+
+    def _recent(self, requester: str, agent: str | None, most: int, now: datetime) -> tuple[datetime, ...]:
+        """Return the times of the recent calls, fewer than `most`. Raises TooManyPending if there are more."""
         before = self._asked.get((requester, agent), ())
         asked = tuple(at for at in before if (now - at).total_seconds() < self.limits.asks_within_s)
-        if len(asked) >= self.limits.asks:
+        if len(asked) >= most:
             wait = self.limits.asks_within_s - (now - asked[0]).total_seconds()
             minutes = round(self.limits.asks_within_s / 60)
             raise TooManyPending(
@@ -124,4 +141,4 @@ class Flood:
                     wait=round(wait) + 1,
                 )
             )
-        self._asked[requester, agent] = (*asked, now)
+        return asked

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from hitl.call import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
 from hitl.cards.wording import say
-from hitl.cards.written import numbers_of, order_of
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
 from hitl.records import replace
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hitl.call import Ask, Call, PolicyCall, Preparation
+    from hitl.cards.written import Form
     from hitl.limits import Limits
     from hitl.ports import PolicySource
 
@@ -80,15 +80,14 @@ class Terms:
             return prepared
         return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
 
-    def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation) -> Verdict:
+    def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation, form: Form) -> Verdict:
         """Return the verdict with the additions to the call's card.
 
         They come from the operator's settings. If these say nothing about undoing, the tool's own sentence about it is
-        used. The additions also hold the order and the digits in which the caller wrote the arguments.
+        used. The additions also hold the `form` in which the caller wrote the arguments.
         """
         said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
-        as_written = {"order": order_of(ask.args), "numbers": numbers_of(ask.args)}
-        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **as_written)
+        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **form._asdict())
         return verdict if said == CardTerms() else replace(verdict, card=said)
 
 

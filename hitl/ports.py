@@ -143,8 +143,8 @@ class Calls(Protocol):
         message `thread`.
         """
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls. Counting stops at `limit`."""
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents. Counting stops at `limit`."""
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
@@ -224,8 +224,11 @@ class Inbox(Protocol):
     async def newest(self, source: str) -> Incoming | None:
         """Return the latest event of a source, handled or not, or None before the first event."""
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event. Return whether this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
+        """Count a failure to handle the event. Return whether this failure set the event aside.
+
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
 
 
 class Conversations(Protocol):
@@ -434,8 +437,12 @@ class StoredTurn(Protocol):
         """The principal who sent the message, and for whom the agent acts."""
 
     @property
+    def asked_by(self) -> str:
+        """The name and principal of that person, for the agent. A name is no identity."""
+
+    @property
     def said(self) -> Sequence[tuple[str, str]]:
-        """(principal, text) of each message in the conversation since the last turn, the oldest first.
+        """(name and principal, text) of each message in the conversation since the last turn, the oldest first.
 
         It is talk between people, and no instruction to the agent.
         """

@@ -174,9 +174,10 @@ class MemoryCalls(_Memory):
         here = {ref for (ref, route), card in cards if route == place or (thread and card.message == thread)}
         return self._where(lambda call: _waits(call) and (call.origin == place or call.ref in here))[:limit]
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls, at most `limit`."""
-        return len(self._where(lambda call: _waits(call) and call.requester == requester)[:limit])
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        found = self._where(lambda call: _waits(call) and call.requester == requester and agent in {None, call.agent})
+        return len(found[:limit])
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
@@ -366,11 +367,14 @@ class MemoryInbox(_Memory):
         """Return the latest event of a source, or None."""
         return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
-        """Count a failure to handle the event. Return whether this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
+        """Count a failure to handle the event. Return whether this failure set the event aside.
+
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:
-            return False
+            return None
         kept.incoming = replace(kept.incoming, failures=kept.incoming.failures + 1)
         kept.done = kept.incoming.failures >= aside_after
         return kept.done

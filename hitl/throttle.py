@@ -19,20 +19,29 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers when each of the latest 10,000 messages was let through. It is kept in memory until a restart."""
+    """Remembers when each of the latest 10,000 messages was let through, and how often it was held back since then.
+
+    It is kept in memory until a restart.
+    """
 
     def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:
         self._now = now
         self._every_s = every_s
-        self._said: FIFOCache[Hashable, float] = FIFOCache(_KEPT)
+        self._said: FIFOCache[Hashable, tuple[float, int]] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
         """Return whether this message wasn't let through within the last `every_s` seconds, a minute by default.
 
         If so, it counts as sent now.
         """
+        return self.held_back(thing) is not None
+
+    def held_back(self, thing: Hashable) -> int | None:
+        """Do as `admits`. Return how often the message was held back since the last time, or None to hold it back."""
         now = self._now()
-        if now - self._said.get(thing, -math.inf) < self._every_s:
-            return False
-        self._said[thing] = now
-        return True
+        at, held = self._said.get(thing, (-math.inf, 0))
+        if now - at < self._every_s:
+            self._said[thing] = at, held + 1
+            return None
+        self._said[thing] = now, 0
+        return held

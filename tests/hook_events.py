@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
+
+from tests.patience import PATIENCE_S
 
 _CLAUDE = {
     "session_id": "s1",
@@ -70,6 +74,20 @@ NO_ANSWERS = (
     f"{YES}; {YES}",
     "/nowhere/python",
 )
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process that isn't ours to wait for ends soon. One that is only not waited for has ended."""
+    ends = time.monotonic() + PATIENCE_S
+    while time.monotonic() < ends:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def read(host: str, answer: Any) -> str:

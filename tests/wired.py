@@ -55,9 +55,9 @@ class Wired:
 
     async def _quiet(self) -> bool:
         service = self.service
-        busy = (service._sending, service._running, service.store._outbox)  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
+        unsent = service.store._outbox  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
         unread = await self.server.pending(self.bot.id) or await service.store.incoming()
-        return self.telegram.intake.idle and not unread and not any(busy)
+        return self.telegram.intake.idle and service.idle and not unread and not unsent
 
 
 def telegram_settings(server: TelegramServer, bot: Bot, **more: Any) -> TelegramSettings:

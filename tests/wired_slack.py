@@ -45,9 +45,10 @@ class Wired:
 
     async def _quiet(self) -> bool:
         service = self.service
-        busy = (service._sending, service._running, service.store._outbox)  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
+        unsent = service.store._outbox  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
         under_way = any(one.state == "waiting" for one in self.server.platform.deliveries)
-        return self.slack.intake.idle and not under_way and not await service.store.incoming() and not any(busy)
+        unread = under_way or await service.store.incoming()
+        return self.slack.intake.idle and service.idle and not unread and not unsent
 
 
 def slack_settings(server: SlackServer, account: App, **more: Any) -> SlackSettings:

@@ -11,11 +11,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic_ai import Agent, DeferredToolRequests, UsageLimits
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    UsageLimitExceeded,
+)
 
 from adapters.agents.providers import close_model
 from adapters.agents.thread import Thread, Wanted, prompt, transcript
@@ -30,6 +36,7 @@ from hitl.faults import reach
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from decimal import Decimal
 
     from pydantic_ai.models import Model
 
@@ -46,15 +53,30 @@ LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 PAUSES_S = (1.0, 5.0)
 #: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
 _PASSING = frozenset({408, 409, 425, 429})
+#: The HTTP statuses of a request that may be too long: bad request, and content too large.
+_TOO_LONG = frozenset({400, 413})
+#: The number of times that a request that may be too long is halved. A sixteenth of it is left then.
+_HALVINGS = 4
+#: Characters that are counted as one token. It is the usual figure for English text.
+_CHARACTERS = 4
+#: The share of the limit of tokens that earlier messages may take when a turn begins, so that a turn has room for
+#: eight answers. If each character is a token, as with Chinese, they take half of the limit.
+_SHARE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits of a turn: requests to the model, tokens, and seconds for one answer of the model."""
+    """The limits of a turn, and the seconds for one answer of the model.
+
+    A turn is limited in requests to the model, in tokens, in US dollars (None for no limit), and in the seconds that
+    the model's answers take. The time in which people decide and tools run isn't limited here.
+    """
 
     requests: int = 25
     tokens: int = 200_000
     answer_s: float = 120.0
+    cost: Decimal | None = None
+    turn_s: float = 1800.0
 
 
 class _FailedError(Exception):
@@ -93,7 +115,9 @@ class ModelAgent:
         """Continue a turn from its stored step to its end, and return the last text to send. Raises Unavailable."""
         thread = Thread.unpacked(turn.state or turn.before)
         if not turn.state:
-            thread.begin(prompt(turn.text, turn.on_behalf_of, turn.said), _result("stopped", say("model.call.stopped")))
+            most = self._bounds.tokens * _CHARACTERS // _SHARE
+            words = prompt(turn.text, turn.asked_by, turn.said)
+            thread.begin(words, _result("stopped", say("model.call.stopped")), most)
             await turn.keep(thread.packed())
         try:
             while not thread.over:
@@ -136,21 +160,34 @@ class ModelAgent:
     # -- the calls of an answer -----------------------------------------------------------------------------
 
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
-        """Make all calls of the model's last answer at the same time, and wait until every call is over."""
+        """Make all calls of the model's last answer at the same time, and wait until every call is over.
+
+        Identical calls of one answer are one call: people aren't asked twice.
+        """
         if not thread.told:
             await turn.say(thread.words)
             thread.told = True
             await turn.keep(thread.packed())
-        waiting = thread.waiting
-        if not waiting:
-            return
-        ended = await asyncio.gather(*(self._made(turn, thread, call) for call in waiting), return_exceptions=True)
-        for call, outcome in zip(waiting, ended, strict=True):
-            if isinstance(outcome, BaseException):
-                raise outcome
-            thread.outcomes[call.id] = outcome
-        reach("turn.ended")
-        await turn.keep(thread.packed())
+        calls: dict[str, list[Wanted]] = {}
+        for call in thread.waiting:
+            calls.setdefault(call.same, []).append(call)
+        storing = asyncio.Lock()
+        made = (self._make(turn, thread, same, storing) for same in calls.values())
+        for error in await asyncio.gather(*made, return_exceptions=True):
+            if error is not None:
+                raise error
+
+    async def _make(self, turn: StoredTurn, thread: Thread, same: Sequence[Wanted], storing: asyncio.Lock) -> None:
+        """Make a call once, and store its outcome for all identical calls of the model's answer.
+
+        The outcome is stored when this call is over, so that a turn that is stopped knows what was done. Outcomes are
+        stored one after the other, because each is stored with the whole thread.
+        """
+        outcome = await self._made(turn, thread, same[0])
+        async with storing:
+            thread.outcomes |= {call.id: outcome for call in same}
+            reach("turn.ended")
+            await turn.keep(thread.packed())
 
     async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
         """Make one call and return its outcome, for the model. Raises Unavailable.
@@ -176,24 +213,39 @@ class ModelAgent:
         toolset = Offered(await self._offers())
         for pause_s in (*self._pauses_s, None):
             try:
-                return await self._answer(thread, toolset)
-            except UsageLimitExceeded:
-                raise _FailedError(wording.say("model.limit")) from None
+                return await self._fitting(thread, toolset)
             except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+                if isinstance(error, UsageLimitExceeded) or thread.worked_s >= self._bounds.turn_s:
+                    raise _FailedError(wording.say("model.limit")) from None
                 _log.warning("turn.model_failed", {"error": type(error).__name__})
                 if pause_s is None or not _passes(error):
                     raise _FailedError(wording.say("model.failed", why=self._why(error, wording))) from None
             await asyncio.sleep(pause_s)
         return None
 
+    async def _fitting(self, thread: Thread, toolset: Offered) -> None:
+        """Ask the model once. If the provider refuses the request and it may be too long, ask again with half of it.
+
+        If the model doesn't answer a shorter request either, the stored thread keeps everything: the thread is
+        stored with an answer only.
+        """
+        for most in (thread.length >> halved for halved in range(1, _HALVINGS + 1)):
+            try:
+                return await self._answer(thread, toolset)
+            except ModelAPIError as error:
+                if not _too_long(error) or not thread.shorten(most):
+                    raise
+                _log.info("turn.shortened", {"characters": thread.length})
+        return await self._answer(thread, toolset)
+
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
         """Ask the model once, and add its answer to the thread.
 
-        Prompts and outcomes that the model got are removed from the thread.
+        Prompts and outcomes that the model got are removed from the thread. Raises UsageLimitExceeded at a limit.
         """
-        left = self._bounds.requests - thread.requests
-        if left <= 0:
-            raise UsageLimitExceeded("requests")
+        left_s = self._bounds.turn_s - thread.worked_s
+        if left_s <= 0:
+            raise UsageLimitExceeded("seconds")
         pending = thread.conversation.deferred_tool_requests
         results = pending.build_results(calls=dict(thread.outcomes)) if pending and thread.calls else None
         agent = Agent(
@@ -202,14 +254,25 @@ class ModelAgent:
             output_type=[str, DeferredToolRequests],
             instructions=self._instructions,
         )
-        async with asyncio.timeout(self._bounds.answer_s):
-            ran = await agent.run(
-                "\n".join(thread.prompts) or None,
-                conversation=thread.conversation,
-                deferred_tool_results=results,
-                usage_limits=UsageLimits(request_limit=None, total_tokens_limit=self._bounds.tokens),
-            )
-        thread.requests += 1
+        began, bounds = time.monotonic(), self._bounds
+        try:
+            async with asyncio.timeout(min(bounds.answer_s, left_s)):
+                # The pieces of the conversation, so that the library counts in this `usage` even if the run fails.
+                ran = await agent.run(
+                    "\n".join(thread.prompts) or None,
+                    message_history=thread.conversation.messages,
+                    usage=thread.conversation.usage,
+                    conversation_id=thread.conversation.conversation_id,
+                    deferred_tool_results=results,
+                    usage_limits=UsageLimits(
+                        request_limit=bounds.requests, total_tokens_limit=bounds.tokens, cost_limit=bounds.cost
+                    ),
+                )
+        finally:
+            thread.worked_s += time.monotonic() - began
+        if bounds.cost is not None and ran.usage.cost is None:
+            raise UsageLimitExceeded("cost: the price of this answer isn't known")
+        thread.requests = ran.usage.requests
         thread.conversation = ran.conversation
         thread.prompts, thread.outcomes = [], {}
         deferred = ran.output if isinstance(ran.output, DeferredToolRequests) else None
@@ -234,6 +297,11 @@ def _passes(error: Exception) -> bool:
     return isinstance(error, TimeoutError) or any(
         word in type(error).__name__ for word in ("Timeout", "Connection", "Overloaded", "Unavailable")
     )
+
+
+def _too_long(error: ModelAPIError) -> bool:
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    return status in _TOO_LONG or isinstance(error, ModelContextWindowExceededError)
 
 
 def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> list[Wanted]:

@@ -36,6 +36,19 @@ def make_model(name: str, *, key: str, base_url: str = "") -> Model:
     return _openai(model, key, base_url, chat=kind == "openai-chat")
 
 
+def has_price(model: Model) -> bool:
+    """Return whether the library knows the price of the model. Its price list is part of it, so nothing is fetched."""
+    from pydantic_ai.messages import ModelResponse  # noqa: PLC0415 - the library takes more than a second to import
+    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415 - as above
+
+    usage = RequestUsage(input_tokens=1, output_tokens=1)
+    try:
+        ModelResponse(parts=[], usage=usage, model_name=model.model_name, provider_name=model.system).cost()
+    except LookupError:
+        return False
+    return True
+
+
 async def close_model(model: Model) -> None:
     """Close the connections of a model that `make_model` made."""
     if isinstance(client := getattr(model, "client", None), Closing):

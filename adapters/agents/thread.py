@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.conversation import Conversation
-from pydantic_ai.messages import ModelRequest, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.usage import RunUsage
 
 from hitl.cards.redaction import mask
@@ -61,8 +68,10 @@ class Thread:
     words: str = ""
     #: False if the model wrote `words` together with calls, and people haven't been sent `words` yet.
     told: bool = True
-    #: The number of requests to the model in this turn.
+    #: The number of answers of the model in this turn, those that had to be repaired included.
     requests: int = 0
+    #: The seconds that the model's answers took in this turn.
+    worked_s: float = 0.0
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
@@ -79,8 +88,8 @@ class Thread:
         """Return the thread as bytes, for storage."""
         return _THREAD.dump_json(self)
 
-    def begin(self, prompt: str, stopped: str) -> None:
-        """Begin a turn with a person's message.
+    def begin(self, prompt: str, stopped: str, most: int) -> None:
+        """Begin a turn with a person's message. Earlier messages keep at most about `most` characters.
 
         If the turn before it never ended, its calls without an outcome get the outcome `stopped`.
         """
@@ -88,9 +97,29 @@ class Thread:
         for call in self.calls:
             self.outcomes.setdefault(call.id, stopped)
         self.rejected.clear()
-        self.words, self.told, self.requests = "", True, 0
+        self.words, self.told, self.requests, self.worked_s = "", True, 0, 0.0
         self.conversation.usage = RunUsage()
-        self.conversation.messages = _recent(self.conversation.messages)
+        self.shorten(most)
+
+    @property
+    def length(self) -> int:
+        """The characters of the messages, of the prompts and of the outcomes that the model gets next."""
+        texts = [*self.prompts, *self.outcomes.values()]
+        return sum(map(_length, self.conversation.messages)) + sum(map(len, texts))
+
+    def shorten(self, most: int) -> bool:
+        """Leave out old messages, old prompts and the middle of outputs, until about `most` characters are left.
+
+        The newest prompt, the newest step and the statuses of calls always stay, so more may be left. Returns whether
+        anything was left out.
+        """
+        before = self.length
+        for call, outcome in self.outcomes.items():
+            self.outcomes[call] = _shortened(outcome, most // len(self.outcomes))
+        while len(self.prompts) > 1 and sum(map(len, self.prompts)) > most:
+            del self.prompts[0]
+        self.conversation.messages = _recent(self.conversation.messages, most)
+        return self.length < before
 
     @property
     def over(self) -> bool:
@@ -133,16 +162,41 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
     return json.dumps({"quoted_from_the_thread": quoted, "from": by, "says": text}, ensure_ascii=False)
 
 
-def _recent(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Return the newest messages, from a person's prompt on: providers refuse a tool's result without its call."""
-    if len(messages) <= MOST_MESSAGES:
-        return messages
-    begins = [at for at, each in enumerate(messages) if isinstance(each, ModelRequest) and _begins(each)]
-    return messages[next((at for at in begins if at >= len(messages) - MOST_MESSAGES), begins[-1] if begins else 0) :]
+def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
+    """Return the newest messages with at most `most` characters, from a person's prompt on.
+
+    If the newest exchange alone is longer, return its prompt and its newest steps. A step is an answer of the model and
+    the results of its calls: providers refuse a result without its call, and a call without its result.
+    """
+    begins = [at for at, each in enumerate(messages) if any(isinstance(part, UserPromptPart) for part in each.parts)]
+    for at in begins:
+        if len(messages) - at <= MOST_MESSAGES and sum(map(_length, messages[at:])) <= most:
+            return [_begun(messages[at]), *messages[at + 1 :]]
+    prompt = begins[-1] if begins else -1
+    steps = [at for at in range(prompt + 1, len(messages)) if isinstance(messages[at], ModelResponse)]
+    fit = (at for at in steps if len(messages) - at < MOST_MESSAGES and sum(map(_length, messages[at:])) <= most)
+    first = next(fit, steps[-1] if steps else len(messages))
+    return [*map(_begun, messages[prompt : prompt + 1] if begins else ()), *messages[first:]]
 
 
-def _begins(message: ModelRequest) -> bool:
-    return all(isinstance(part, UserPromptPart) or part.part_kind == "system-prompt" for part in message.parts)
+def _begun(message: ModelMessage) -> ModelMessage:
+    """Return a message of a person without results of calls: those calls were left out with the messages before."""
+    if not isinstance(message, ModelRequest):
+        return message
+    return replace(message, parts=[part for part in message.parts if isinstance(part, UserPromptPart)])
+
+
+def _length(message: ModelMessage) -> int:
+    lines = ((_line(part) or ("", str(getattr(part, "content", "")))) for part in message.parts)
+    return sum(len(said) for _, said in lines)
+
+
+def _shortened(outcome: str, most: int) -> str:
+    """Return an outcome with the middle of its output cut out."""
+    told = json.loads(outcome)
+    if "output" not in told or len(outcome) <= most:
+        return outcome
+    return json.dumps(told | {"output": cut_middle(told["output"], most).text}, ensure_ascii=False)
 
 
 _THREAD = TypeAdapter(Thread)

@@ -46,7 +46,7 @@ from adapters.database.turn_tables import OPEN_TURN
 from hitl.call import Event, PostKind, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from sqlalchemy import ClauseElement, Insert, Select, Table, TextClause
@@ -78,10 +78,6 @@ class Definition:
     core: Core
     #: The names of the parameters in the order in which they are given, if that isn't the order of the text.
     order: Sequence[str] = ()
-
-    def cores(self) -> Collection[ClauseElement]:
-        """Return all statements of the definition."""
-        return self.core.values() if isinstance(self.core, dict) else [self.core]
 
 
 class Sqlite(ColumnElement[Any]):

@@ -215,9 +215,17 @@ def line_values(line: Recorded) -> tuple[Any, ...]:
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """Return the line of the record in a row with the columns `LINE`."""
-    ref, seq, at, event, actor, data, prev, own = row
-    return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
+    """Return the line of the record in a row with the columns `LINE`.
+
+    If somebody wrote a value of another type by hand, it is replaced, and the line's MAC doesn't hold.
+    """
+    ref, seq, at, *texts = row
+    event, actor, data, prev, own = map(str, texts)
+    try:
+        when = moment(at)
+    except UNREADABLE:
+        when = moment(0)
+    return Recorded(str(ref), seq, when, event, actor, data, prev, own)
 
 
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from adapters.executors.folder import ABSENT, Folder, explained
-from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import NotAsShown
+from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import say

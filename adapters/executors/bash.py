@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import tempfile
 from pathlib import Path
@@ -28,10 +27,10 @@ from adapters.executors.confinement import CONFINED, GRACE_S, USER, Confinement,
 from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
 from adapters.executors.output import Flow
-from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context, NotAsShown, Registry
-from adapters.executors.scripts import SCRIPT, Script, bytes_of, script_now, scripts_of
+from adapters.executors.scripts import MOST, SCRIPT, Script, Scripts, copied, script_now, scripts_of
 from hitl.call import Preparation, Ran, Result, Risk
+from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say
@@ -39,7 +38,7 @@ from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adapters.executors.confinement import Frozen
     from adapters.executors.confining.plan import Bounds
@@ -92,7 +91,8 @@ class Shell:
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
             raise InvalidConfirmation(fact("args.command"))
         found = in_place(command, self._folder, sandbox)
-        scripts = scripts_of(command, self._folder).found
+        run = scripts_of(command, self._folder)
+        scripts = run.found
         return Preparation(
             self._sentence(scripts),
             cwd=str(self._root),
@@ -102,7 +102,7 @@ class Shell:
                 *(script.precondition for script in scripts),
             ),
             preview=found.preview if found else self._changes(scripts),
-            notes=tuple(say(key) for key in sandbox.gaps()),
+            notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
         )
 
@@ -162,6 +162,17 @@ class Shell:
             told = say("shell.scripts.more", scripts=told, count=len(scripts) - _NAMED)
         return say("shell.does.scripts", scripts=told)
 
+    def _unbound(self, run: Scripts) -> Iterator[str]:
+        """Yield a warning for each kind of files that the line runs and that may change before it runs."""
+        if run.more:
+            yield say("shell.scripts.beyond", most=MOST)
+        # A sandbox shows a command no files outside of the workspace but the system's.
+        if run.outside and self.sandbox.way is Confinement.NONE:
+            named = ", ".join(quoted(mask(path)) for path in run.outside[:_NAMED])
+            if len(run.outside) > _NAMED:
+                named = say("shell.scripts.more", scripts=named, count=len(run.outside) - _NAMED)
+            yield say("shell.scripts.outside", scripts=named)
+
     def _changes(self, scripts: Sequence[Script]) -> str:
         """Return the changes in the text of each script, since people were last asked about that script."""
         made = []
@@ -193,11 +204,10 @@ class Shell:
             return ()
         frozen: list[tuple[str, str]] = []
         for name in [name.removeprefix(SCRIPT) for name in shown if name.startswith(SCRIPT)]:
-            data, mode = bytes_of(self._folder, name)
-            if hashlib.sha256(data).hexdigest() != shown[SCRIPT + name]:
-                raise NotAsShown(say("path.changed", path=one_line(name)))
             copy = place / str(len(frozen))
-            copy.write_bytes(data)
+            digest, mode = copied(self._folder, name, copy)
+            if digest != shown[SCRIPT + name]:
+                raise NotAsShown(say("path.changed", path=one_line(name)))
             copy.chmod(mode & 0o555 | 0o444)
             frozen.append((str(copy), os.path.realpath(self._root / name)))
         return tuple(frozen)

@@ -7,7 +7,7 @@ sockets or the network. The kinds, strongest first:
 - bubblewrap: the program of that name gives the command its own namespaces.
 - namespace: the keeper makes the same namespaces itself, if bubblewrap isn't installed.
 - landlock: there are no namespaces. The kernel refuses access to other files and, since Linux 6.12, signals to other
-  processes. A filter of system calls refuses sockets, and changes by path to files outside of the workspace. The
+  processes. A filter of system calls refuses sockets, and changes of files outside of the workspace. The
   command can still see the list of processes.
 
 With each kind, the command can also run as another user, and its use of resources has bounds (`confining.plan.Bounds`).

@@ -28,9 +28,9 @@ from adapters.executors.base_file import (
 )
 from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.patches import FilePatch, applied, parsed
-from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context
 from hitl.call import Preparation
+from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.text import cut_middle, one_line
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from adapters.executors.base_file import as_text, base_key, shown_path, standing
 from adapters.executors.confinement import Sandbox, environment
 from adapters.executors.folder import ABSENT, Folder
-from adapters.executors.previews import PREVIEW_KEPT, change
+from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.text import cut_middle
 from hitl.errors import InvalidConfirmation
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from adapters.executors.previews import lines_of
+from hitl.cards.previews import lines_of
 from hitl.cards.text import one_line
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact

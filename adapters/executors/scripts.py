@@ -8,8 +8,9 @@ the call (`script:deploy.sh`) and is compared again before the run. These files 
 - scripts that any other program gets, unless that program starts nothing
 - every file that the line names, if a shell in it reads commands from a pipe or from a file
 
-Other files are not bound: those that a script starts, imports or reads, and those whose name is made while the line
-runs.
+Other files are not bound: those that a script starts, imports or reads, those whose name is made while the line runs,
+files outside of the workspace, and files beyond the first 50. The card of an unconfined command names files outside of
+the workspace, and each card says whether there are files beyond the first 50.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from adapters.executors import globs
-from adapters.executors.base_file import READ_WHOLE, as_text
-from adapters.executors.folder import Folder, explained
+from adapters.executors.base_file import READ_WHOLE, standing
+from adapters.executors.folder import ABSENT, Folder, explained
 from hitl.errors import InvalidConfirmation
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
-#: The largest number of files that are bound for one line; further files are left out.
+#: The largest number of files that are bound for one line; the card says that further files aren't.
 MOST = 50
+#: Folders of the system's programs. No tool changes these files, so that a line which runs them needs no warning.
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
 _MOST_FOLDERS = 8
 
 #: Programs that run the first file among their arguments.
@@ -106,6 +109,10 @@ class Scripts:
     found: tuple[Script, ...]
     #: Whether the line is one command. If so, no other part of the line can be meant to change these files.
     alone: bool
+    #: Whether the line runs more files than `MOST`.
+    more: bool
+    #: The paths of files outside of the workspace that the line runs, as far as it names them. They aren't bound.
+    outside: tuple[str, ...]
 
 
 def scripts_of(line: str, folder: Folder) -> Scripts:
@@ -114,8 +121,10 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
     reading = read_line(line)
     finder = _Finder(folder, reading)
-    found = tuple(script for path in islice(finder.paths(), MOST) if (script := _read(folder, path)) is not None)
-    return Scripts(found, _is_alone(reading))
+    paths = list(islice(finder.paths(), MOST + 1))
+    found = tuple(script for path in paths[:MOST] if (script := _read(folder, path)) is not None)
+    outside = tuple(islice(finder.outside(), MOST))
+    return Scripts(found, _is_alone(reading), len(paths) > MOST, outside)
 
 
 def script_now(folder: Folder, precondition: str) -> str:
@@ -135,13 +144,17 @@ def digest_of(folder: Folder, path: str) -> str:
         return folder.digest(_real(folder, path))
 
 
-def bytes_of(folder: Folder, path: str) -> tuple[bytes, int]:
-    """Return a file's bytes and its mode.
+def copied(folder: Folder, path: str, copy: Path) -> tuple[str, int]:
+    """Copy a file, and return the SHA-256 of the copied bytes in hex, and the file's mode.
 
     Raises InvalidConfirmation if the path leads out of the workspace or the file can't be read.
     """
-    with explained(path), folder.reading(_real(folder, path)) as file:
-        return file.read(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    digest = hashlib.sha256()
+    with explained(path), folder.reading(_real(folder, path)) as file, copy.open("wb") as target:
+        while chunk := file.read(READ_WHOLE):
+            digest.update(chunk)
+            target.write(chunk)
+        return digest.hexdigest(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
 
 
 class _Finder:
@@ -157,6 +170,17 @@ class _Finder:
     def paths(self) -> Iterator[str]:
         """Return the paths of the files that the line runs, relative to the workspace, each once."""
         return iter(dict.fromkeys(self._all()))
+
+    def outside(self) -> Iterator[str]:
+        """Return the paths of the files outside of the workspace that the line runs, each once."""
+        found = (path for command in self._commands for word in _run_words(command) for path in self._beyond(word))
+        return iter(dict.fromkeys(found))
+
+    def _beyond(self, word: str) -> Iterator[str]:
+        for folder in self._folders:
+            path = self._meant(folder, word)
+            if self._inside(folder, word) is None and not path.startswith(_SYSTEM) and Path(path).is_file():
+                yield path
 
     def _all(self) -> Iterator[str]:
         for command in self._commands:
@@ -253,16 +277,20 @@ class _Finder:
 
         Return None if it leads out of the workspace.
         """
-        root = str(self._folder.root)
-        word = re.sub(r"^~(?=/|$)", root, word)
-        path = posixpath.normpath(posixpath.join(root, re.sub(r"^~(?=/|$)", root, folder), word))
+        root, path = str(self._folder.root), self._meant(folder, word)
         if "\0" in word or not path.startswith(root + "/"):
             return None
         return path[len(root) + 1 :]
 
+    def _meant(self, folder: str, word: str) -> str:
+        """Return the absolute path that a word means in a folder, with HOME as the workspace."""
+        root = str(self._folder.root)
+        home = (re.sub(r"^~(?=/|$)", root, each) for each in (folder, word))
+        return posixpath.normpath(posixpath.join(root, *home))
+
     def _matching(self, pattern: str) -> Iterator[str]:
         with explained(pattern), self._folder.opened(()) as root:
-            for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), MOST):
+            for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), MOST + 1):
                 yield "/".join(parts)
 
     def _is_file(self, path: str) -> bool:
@@ -301,10 +329,23 @@ def _real(folder: Folder, path: str) -> tuple[str, ...]:
 def _read(folder: Folder, path: str) -> Script | None:
     """Read a file. Return None if it is outside of the workspace or can't be read."""
     try:
-        data, _ = bytes_of(folder, path)
+        with explained(path):
+            found = standing(folder, _real(folder, path))
     except InvalidConfirmation:
         return None
-    return Script(path, hashlib.sha256(data).hexdigest(), as_text(data) if len(data) <= READ_WHOLE else None)
+    return None if found.base == ABSENT else Script(path, found.base, found.text)
+
+
+def _run_words(command: SimpleCommand) -> Iterator[str]:
+    """Yield the words of a command that may name a file which it runs: the program, and scripts among the arguments."""
+    program, *rest = command.words
+    if program is not None and "/" in program:
+        yield program
+    words = [word for word in rest if word is not None and not word.startswith("-")]
+    if _INTERPRETER.fullmatch(command.base or ""):
+        yield from words[:1]
+    if (command.base or "") not in _only_reading():
+        yield from (word for word in words if PurePosixPath(word).suffix.lower() in _SUFFIXES)
 
 
 def _is_alone(reading: ShellReading) -> bool:

@@ -8,20 +8,19 @@ or a number that changed.
 
 from __future__ import annotations
 
-import json
 import uuid
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
 from adapters.http import models, problems
 from adapters.http.callers import Asker, Caller
 from adapters.http.calls import Gone, Ops
 from adapters.http.responses import Ref, answer, documented
+from adapters.http.written import WrittenRoute
 from hitl.call import MAY_RUN, Call, Decision, Event, Result, Status
 from hitl.cards.card import outcome_for_agent
 from hitl.cards.redaction import mask
@@ -41,6 +40,7 @@ from hitl.errors import (
 from hitl.gate.response import unknown_call
 from hitl.limits import LONGEST_TIMEOUT_S
 from hitl.proof.canonical import canonical
+from hitl.proof.chain import data_of
 from hitl.proof.keyring import secret_hash
 from hitl.times import span
 
@@ -83,7 +83,7 @@ class ConflictError(Exception):
     """The request is in another state. The argument is the protocol's code for that."""
 
 
-class AapRoute(APIRoute):
+class AapRoute(WrittenRoute):
     """A route that answers errors in the protocol's form, and gives every answer an X-Request-ID."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -251,9 +251,10 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
     """Return the submitted fields that only the record holds, or {} for a call of another way in."""
-    asked: dict[str, Any] = next((json.loads(line.data) for line in lines if line.event == Event.ASKED), {})
-    kept: dict[str, Any] = asked.get("submitted", {}).get("aap", {})
-    return kept
+    asked = next((data_of(line.data) for line in lines if line.event == Event.ASKED), {})
+    submitted = asked.get("submitted")
+    kept = submitted.get("aap") if isinstance(submitted, dict) else None
+    return kept if isinstance(kept, dict) else {}
 
 
 def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str, Any]:

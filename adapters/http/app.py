@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from adapters.http import aap, calls, events, harombe, models, page, problems, services
-from adapters.http.guard import Guard
+from adapters.http.guard import NAMED, Guard
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -72,9 +72,10 @@ def app(
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
 
-    async def readyz(_: Request) -> Response:
+    async def readyz(request: Request) -> Response:
         troubles = list(await ready())
-        return JSONResponse({"ready": not troubles, "troubles": troubles}, status_code=503 if troubles else 200)
+        told = {"troubles": troubles} if getattr(request.state, NAMED) else {}
+        return JSONResponse({"ready": not troubles, **told}, status_code=503 if troubles else 200)
 
     open_routes = [Route("/healthz", healthz), Route("/readyz", readyz), *mounted]
     served.router.routes.extend(open_routes)

@@ -9,11 +9,10 @@ from fastapi import Depends
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-from hitl.call import Entry, Event
+from hitl.connections import Party
 from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
 from hitl.outcomes import Refusal, fact
-from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from starlette.types import Scope as Scopes
@@ -37,12 +36,12 @@ class Peer:
     """The peer of a connection, as the kernel describes it when the connection is made.
 
     `key` is the name under which the peer's connections are counted. `uid` is the peer's user id on the Unix socket,
-    and None on TCP. `kept` says that the peer is a command that this service runs.
+    and None on TCP.
     """
 
     key: str
     uid: int | None = None
-    kept: bool = False
+    party: Party = Party.REMOTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,9 @@ class Bearers(Protocol):
     def find(self, token: str) -> Credential | None:
         """Return the credential of a valid token, or None."""
 
+    def works(self, credential: Credential) -> bool:
+        """Return whether a token that was found before is still valid."""
+
 
 class Authenticator:
     """Finds out who sends a request, by the kernel's answer or by a bearer token."""
@@ -113,7 +115,8 @@ class Authenticator:
         """Return the caller of a request.
 
         Raises Unauthenticated without a working token, and InvalidConfirmation for a token on the socket. Raises
-        NotApprover, and records it, for a user who is on no list, and for a command that this service runs.
+        NotApprover for a user who is on no list, and for a command that this service runs. `Gate.refuse_peer` records
+        that.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")
@@ -122,6 +125,19 @@ class Authenticator:
         if authorization is not None:
             raise InvalidConfirmation("A token has no meaning on the Unix socket: the kernel says who calls.")
         return await self._user(peer)
+
+    def check(self, caller: Caller) -> None:
+        """Raise Unauthenticated for a caller who would be refused now, because their token or their right has ended.
+
+        Requests that wait and streams check this before they tell anything, since their caller was authenticated long
+        ago.
+        """
+        if caller.credential is None:
+            valid = self._gate.people.is_listed(caller.principal)
+        else:
+            valid = self._bearers.works(caller.credential)
+        if not valid:
+            raise Unauthenticated
 
     def _holder(self, authorization: str | None) -> Caller:
         kind, _, token = (authorization or "").partition(" ")
@@ -140,18 +156,13 @@ class Authenticator:
 
     async def _user(self, peer: Peer) -> Caller:
         identity = f"local:{peer.uid}"
-        if peer.kept:
-            raise await self._refused(Refusal.KEPT, identity, kept=True)
+        if peer.party is Party.COMMAND:
+            raise await self._gate.refuse_peer(identity, command=True)
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
-            raise await self._refused(Refusal.PEER, identity)
+            raise await self._gate.refuse_peer(identity)
         # A user has all scopes, because the gate looks each user up in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
-
-    async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:
-        entry = Entry("", Event.REFUSED_PEER, identity, data)
-        await self._gate.store.commit(adding(Change(entries=(entry,))))
-        return NotApprover(fact(why, who=identity))
 
 
 async def _authenticated(request: HTTPConnection) -> Caller:
@@ -171,6 +182,5 @@ def _scoped(*scopes: Scope) -> Any:
 #: Types for the parameters of routes: any authenticated caller, or a caller with one of these scopes.
 Anyone = Annotated[Caller, Depends(_authenticated)]
 Asker = Annotated[Caller, _scoped(Scope.AGENT)]
-Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
 Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
 Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -12,7 +13,18 @@ from adapters.http import models, problems
 from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
-from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from adapters.http.responses import (
+    Key,
+    Prefer,
+    PreferQueue,
+    Ref,
+    Wait,
+    answer,
+    documented,
+    preferred_wait,
+    prefers_queue,
+)
+from adapters.http.written import WrittenRoute
 from hitl.call import Status
 from hitl.credentials import Scope
 from hitl.errors import CallDenied, SaysoError
@@ -24,7 +36,7 @@ if TYPE_CHECKING:
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
-router = APIRouter(prefix="/v1", tags=["calls"])
+router = APIRouter(prefix="/v1", tags=["calls"], route_class=WrittenRoute)
 #: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
 _QUEUE_S = 30
 
@@ -55,7 +67,7 @@ Gone = Annotated[Any, Depends(gone)]
     },
 )
 async def ask(
-    ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+    ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: PreferQueue = None
 ) -> Response:
     """Record a tool call that the caller will run itself.
 
@@ -64,8 +76,10 @@ async def ask(
     """
     wait_s = preferred_wait(prefer)
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
+    begun = time.monotonic()
     submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
-    call = await ops.wait(caller, submitted.call, wait_s, "decided", ended)
+    # The time in line is a part of the wait.
+    call = await ops.wait(caller, submitted.call, wait_s - (time.monotonic() - begun), "decided", ended)
     return _answered(ops, replace(submitted, call=call), lease)
 
 
@@ -247,5 +261,5 @@ async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key =
 
 def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
     if isinstance(came, SaysoError):
-        return {"id": name, "call": None, "problem": problems.problem(came)}
+        return {"id": name, "call": None, "problem": problems.problem(came, names=ops.names)}
     return {"id": name, "call": ops.answer(*came), "problem": None}

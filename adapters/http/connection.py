@@ -1,7 +1,8 @@
 """One connection: it identifies the peer, and limits the peer's bytes, seconds and connections.
 
 It extends uvicorn's protocol, which has no deadline for a request's headers or body, no limit for header bytes, and no
-limit for the connections of one peer, and which waits for ever for a peer that doesn't read its answer.
+limit for the connections of one peer, and which waits for ever for a peer that doesn't read its answer. `Connections`
+says which peers may connect.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import asyncio
 import json
 import socket
 import struct
-from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from adapters.http.callers import GONE, PEER, Peer
 from hitl.cards.wording import say
+from hitl.connections import Connections, Party
 from hitl.errors import InvalidConfirmation, TooManyPending
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-#: Whether a process is a command that this service runs, by its user id and its process id.
-Kept: TypeAlias = "Callable[[int, int], bool]"
+#: Returns the kind of a peer on a Unix socket, by its user id and its process id.
+PartyOf: TypeAlias = "Callable[[int, int], Party]"
 #: SO_PEERCRED's `struct ucred`: process, user and group (unix(7)).
 _CREDENTIALS = struct.Struct("3i")
 
@@ -51,7 +52,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 
 @dataclass(slots=True)
 class Limits:
-    """Limits of connections, in seconds, bytes and counts. `counts` holds the open connections of each peer."""
+    """Limits of each connection, in seconds and bytes. `connections` limits their number."""
 
     #: The longest time from the connection, or from a request's first byte, to the end of its headers.
     head_s: float = 5.0
@@ -68,9 +69,7 @@ class Limits:
     #: The most bytes of a body. 1 MiB of arguments as canonical JSON fit, whatever their characters, if the client
     #: doesn't escape them.
     body_bytes: int = 2 * 1024 * 1024
-    per_peer: int = 2_000
-    in_all: int = 4_000
-    counts: Counter[str] = field(default_factory=Counter)
+    connections: Connections = field(default_factory=Connections)
 
 
 class Door(HttpToolsProtocol):
@@ -79,7 +78,7 @@ class Door(HttpToolsProtocol):
     def __init__(
         self,
         limits: Limits,
-        kept: Kept,
+        party_of: PartyOf,
         config: Config,
         server_state: ServerState,
         app_state: dict[str, Any],
@@ -87,32 +86,42 @@ class Door(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
-        self._kept = kept
+        self._party_of = party_of
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
         self._head = self._body = 0
         self._in_head, self._refused = True, False
         self._gone: asyncio.Future[None] = self.loop.create_future()
         self._peer = Peer("")
+        self._counted = self._lingering = False
+        self._answering: RequestResponseCycle | None = None
 
     # -- the connection -------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse it if there are too many."""
-        self._peer = peer_of(transport, self._kept)
+        self._peer = peer_of(transport, self._party_of)
         self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
         super().connection_made(transport)
-        counts = self._limits.counts
-        for key in (self._peer.key, ""):
-            counts[key] += 1
-        if counts[self._peer.key] > self._limits.per_peer or counts[""] > self._limits.in_all:
-            self._refuse(_MANY)
-        else:
+        connections = self._limits.connections
+        self._counted = connections.enter(self._peer.key, self._peer.party)
+        if self._counted:
             self._arm(self._limits.head_s)
+            return
+        self._lingering = connections.linger()
+        self._refuse(_MANY)
+        if not self._lingering:
+            # Each refused connection that waits for its peer holds a file descriptor.
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the waits of requests whose peer has ended the connection."""
         self._leave()
+        if self._answering is not None and not self._answering.response_complete:
+            # uvicorn tells only the last of several requests in flight, so the answer to another would find no
+            # connection.
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -139,11 +148,10 @@ class Door(HttpToolsProtocol):
         if self._gone.done():
             return
         self._gone.set_result(None)
-        counts = self._limits.counts
-        for key in (self._peer.key, ""):
-            counts[key] -= 1
-            if not counts[key]:
-                del counts[key]
+        if self._counted:
+            self._limits.connections.leave(self._peer.key, self._peer.party)
+        elif self._lingering:
+            self._limits.connections.depart()
 
     # -- bytes ----------------------------------------------------------------------------------------------------
 
@@ -209,6 +217,10 @@ class Door(HttpToolsProtocol):
             self._in_head = True
             self._arm(self._limits.idle_s)
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
     # -- peers that don't read -------------------------------------------------------------------------------------
 
     def pause_writing(self) -> None:
@@ -256,16 +268,16 @@ class Door(HttpToolsProtocol):
             self._refuse(_LATE)
 
 
-def nobodys(_uid: int, _pid: int) -> bool:
-    """Return False, for a service that runs no commands."""
-    return False
+def listed(_uid: int, _pid: int) -> Party:
+    """Return that a peer is a listed user, for a server that asks no list."""
+    return Party.LISTED
 
 
-def peer_of(transport: asyncio.BaseTransport, kept: Kept = nobodys) -> Peer:
+def peer_of(transport: asyncio.BaseTransport, party_of: PartyOf = listed) -> Peer:
     """Return the peer of a connection: its user on a Unix socket, its address on TCP."""
     peer: socket.socket = transport.get_extra_info("socket")
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     # This is checked now, because later the process may have ended and its id may belong to another process.
-    return Peer(f"uid:{uid}", uid, kept(uid, pid))
+    return Peer(f"uid:{uid}", uid, party_of(uid, pid))

@@ -25,10 +25,15 @@ withdraws everything). No token is two of these, and tokens are made over the Un
 
 Every error is a problem document (RFC 9457) with a stable `code`. A call that the caller may not see is 404, as if it
 weren't there. No GET changes anything. Bodies have at most 2 MiB, headers 32 KiB. A request has 5 s to send its headers
-and 15 s to send its body. One caller may have 2,000 requests waiting at once.
+and 15 s to send its body. One caller may have 2,000 requests waiting at once, and one user or address a quarter of the
+connections for which the service has file descriptors: at most 2,000. Further connections get 429.
 
 `GET /v1/events` is a stream of server-sent events. `ws://HOST/v1/events` is a WebSocket with the same events, one JSON
 object a message, for the same credentials or `?ticket=`. Both go on behind a cursor, which survives a restart.
+
+Cards show arguments as the body spells them: names in their order, and 1250.00 as 1250.00. The digest, the policy and
+the run have the value alone. An MCP client's number and a Python program's `float` have no digits, so their card shows
+1250. If the digits matter there, send the amount as text.
 """
 
 

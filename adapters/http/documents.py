@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from hitl.cards.card import Way, card, details
 from hitl.cards.data import view
+from hitl.cards.edits import TEXTS
 from hitl.cards.lines import in_utc, plain
+from hitl.cards.previews import change, is_diff, sides
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
 from hitl.proof.canonical import digest_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hitl.call import Call, Lease
     from hitl.cards.lines import Line
     from hitl.credentials import Credential
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: The most characters of a diff, and of the two texts that are compared to make one.
+#: The most characters of a diff, and of each of its sides.
 LONGEST_DIFF = 16_384
-#: Names that coding agents give to the two texts of an edit.
-_EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
 def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
@@ -69,8 +66,9 @@ def card_answer(call: Call, names: Names) -> dict[str, Any]:
     """Return a card as data and as text, with its diff."""
     diff = _diff(call)
     known = {"ref": call.ref, "short": call.short, "digest": call.digest, "card": card_view(call, names)}
-    sides = {"diff_old": _side(diff, "-"), "diff_new": _side(diff, "+")}
-    return known | {"text": card_text(call, names), "diff": _shown(diff)} | sides
+    old, new = (None, None) if diff is None else sides(diff)
+    shown = {"diff": _shown(diff), "diff_old": _shown(old), "diff_new": _shown(new)}
+    return known | {"text": card_text(call, names)} | shown
 
 
 def card_text(call: Call, names: Names) -> str:
@@ -99,29 +97,16 @@ def _diff(call: Call) -> str | None:
 
     It is the diff that the executor made, or a comparison of an edit's two texts.
     """
-    if "@@" in call.preview:
+    if is_diff(call.preview):
         return call.preview
     args = call.arguments
-    for old, new in _EDITS:
-        if isinstance(args.get(old), str) and isinstance(args.get(new), str):
-            return _compared(args, old, new)
+    for names in TEXTS:
+        old, new = map(args.get, names)
+        if isinstance(old, str) and isinstance(new, str):
+            # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.
+            end = "\n" * bool(old and new and not old.endswith("\n") and not new.endswith("\n"))
+            return change("", old + end, new + end).diff
     return None
-
-
-def _compared(args: Mapping[str, Any], old: str, new: str) -> str | None:
-    sides = [args[name] for name in (old, new)]
-    if max(map(len, sides)) > LONGEST_DIFF:
-        return None
-    before, after = (side.splitlines() for side in sides)
-    return "\n".join(difflib.unified_diff(before, after, lineterm=""))
-
-
-def _side(diff: str | None, sign: str) -> str | None:
-    """Return one side of a diff: the lines with this sign, and the lines that both sides have."""
-    if diff is None:
-        return None
-    lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++", "@@", "\\"))]
-    return _shown("\n".join(line[1:] for line in lines if line[:1] in {sign, " "}))
 
 
 def _shown(text: str | None) -> str | None:

@@ -22,11 +22,11 @@ from adapters.http import models
 from adapters.http.callers import CALLER, Anyone, Caller
 from adapters.http.responses import answer, documented
 from hitl.call import Event
-from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending
+from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending, Unauthenticated
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from hitl.call import Call, Recorded
     from hitl.gate import Gate
@@ -67,10 +67,14 @@ class Lines(Protocol):
 
 
 class Feed:
-    """Wakes the streams when a call changes. It observes the gate."""
+    """Wakes the streams when a call changes. It observes the gate.
 
-    def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event) -> None:
+    `check` raises Unauthenticated for a caller whose token or right has ended.
+    """
+
+    def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event, check: Callable[[Caller], None]) -> None:
         self._gate = gate
+        self._check = check
         self._lines = lines
         self.stopping = stopping
         self._woken: asyncio.Future[None] | None = None
@@ -97,9 +101,11 @@ class Feed:
     def spend(self, ticket: str) -> Caller | None:
         """Return the caller whose ticket this is, and make the ticket invalid.
 
-        Return None if it is unknown, used or too old.
+        Return None if it is unknown, used or too old. Raises Unauthenticated if the caller's token has ended since.
         """
         caller: Caller | None = self._tickets.pop(ticket, None)
+        if caller is not None:
+            self._check(caller)
         return caller
 
     @contextlib.contextmanager
@@ -130,14 +136,16 @@ class Feed:
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the events after a position in the record, until the service stops.
 
-        None means that nothing happened for a while.
+        None means that nothing happened for a while. Raises Unauthenticated when the caller's token has ended.
         """
         while not self.stopping.is_set():
             woken = self._wake_up()
             lines = await self._lines.lines_after(place, _LINES)
+            self._check(caller)
             for at, line in lines:
                 place = at
                 if told := await self._told(caller, place, line):
+                    self._check(caller)
                     yield told
             if not lines and not await self._woke(woken):
                 yield None
@@ -180,7 +188,11 @@ def _feed(request: Request | WebSocket) -> Feed:
     responses={
         **documented(models.EventView),
         200: {
-            "description": "Server-sent events. The data of each is an EventView; a comment every 15 seconds.",
+            "description": (
+                "Server-sent events. The data of each is an EventView; a comment every 15 seconds. An event `error`"
+                ' with `{"code": ...}` ends the stream: TOO_MANY_PENDING if the caller has 256 streams open already,'
+                " UNAUTHENTICATED when the token is revoked or over. An event `stopping` announces a stop."
+            ),
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
     },
@@ -239,7 +251,9 @@ async def follow_by_websocket(socket: WebSocket) -> None:
 def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
     ticket = socket.query_params.get("ticket")
     if ticket is None:
-        authenticated: Caller = getattr(socket.state, CALLER)
+        authenticated: Caller | None = getattr(socket.state, CALLER, None)
+        if authenticated is None:
+            raise Unauthenticated
         return authenticated
     caller = feed.spend(ticket)
     if caller is None:

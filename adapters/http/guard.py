@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 
 from adapters.http import problems, tracing
 from adapters.http.callers import CALLER, PEER
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
+#: The key of `scope["state"]` under which the guard says, for an exempt path, whether any other path would have taken
+#: the request's Host and Origin.
+NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 
 
@@ -44,7 +47,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with the refusal."""
         try:
-            if scope["type"] in {"http", "websocket"} and scope["path"] not in self._exempt:
+            if scope["type"] in {"http", "websocket"}:
                 await self._check(scope)
         except SaysoError as error:
             await _refuse(error, scope, receive, send)
@@ -53,16 +56,20 @@ class Guard:
 
     async def _check(self, scope: Scope) -> None:
         """Raise SaysoError if no route may see the request. Otherwise put the caller into the scope's state."""
-        if error := self._refusal(scope):
+        error = self._refusal(scope)
+        if scope["path"] in self._exempt:
+            scope.setdefault("state", {})[NAMED] = error is None
+            return
+        tracing.note(Headers(scope=scope))
+        if error:
             raise error
-        if scope["path"] in OPEN or (scope["type"] == "websocket" and b"ticket=" in scope["query_string"]):
+        if scope["path"] in OPEN or (scope["type"] == "websocket" and "ticket" in QueryParams(scope["query_string"])):
             return
         authenticator: Authenticator = scope["app"].state.authenticator
         scope["state"][CALLER] = await authenticator.caller(scope)
 
     def _refusal(self, scope: Scope) -> SaysoError | None:
         headers = Headers(scope=scope)
-        tracing.note(headers)
         host = _host(headers.get("host", ""))
         over_tcp = getattr(scope.get("state", {}).get(PEER), "uid", None) is None
         if over_tcp and not self._remote:
@@ -72,8 +79,16 @@ class Guard:
         if headers.get("sec-fetch-site", "none") not in _SAME:
             return NotApprover(say("api.origin"))
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
+        if origin is not None and _netloc(origin) != headers["host"].lower():
             return NotApprover(say("api.origin"))
+        return None
+
+
+def _netloc(origin: str) -> str | None:
+    """Return the host and port of an Origin header in lower case. Return None if the header is malformed."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
         return None
 
 

@@ -16,6 +16,7 @@ from adapters.http.callers import Anyone, Asker, Caller
 from adapters.http.calls import Gone, Ops, denied, may_decide
 from adapters.http.models import LONGEST_WAIT_S
 from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait
+from adapters.http.written import WrittenRoute
 from hitl.call import Decision, Runs, Status
 from hitl.cards.card import error_text, outcome_for_agent
 from hitl.cards.redaction import mask, mask_value
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from adapters.http.operations import Operations
     from hitl.call import Call
 
-router = APIRouter(tags=["harombe"])
+router = APIRouter(tags=["harombe"], route_class=WrittenRoute)
 #: The path of tool calls. MCP clients have the same path.
 MCP = "/mcp"
 _EVENTS = "text/event-stream"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import resource
 import socket
 import stat
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from adapters.http.connection import Door, Kept, Limits, nobodys
+from adapters.http.connection import Door, Limits, PartyOf, listed
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ _LONGEST_MESSAGE = 4096
 #: A stop waits this many seconds for running requests. Telegram repeats a request that gets no answer.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
-#: File descriptors that are kept free for the database, tools and platforms.
-_RESERVED = 256
 
 
 class Server(uvicorn.Server):
@@ -37,7 +34,7 @@ class Server(uvicorn.Server):
     It doesn't handle signals, so that the service can finish running work at a stop.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
-    answered. `kept` recognises the commands that this service runs.
+    answered. `party_of` returns the kind of a peer on a Unix socket. Servers of one process share `limits.connections`.
     """
 
     def __init__(
@@ -47,9 +44,9 @@ class Server(uvicorn.Server):
         limits: Limits | None = None,
         *,
         stopping: Callable[[], None] = lambda: None,
-        kept: Kept = nobodys,
+        party_of: PartyOf = listed,
     ) -> None:
-        door: Any = partial(Door, limits or Limits(in_all=_most_connections()), kept)
+        door: Any = partial(Door, limits or Limits(), party_of)
         super().__init__(
             uvicorn.Config(
                 served,
@@ -153,14 +150,3 @@ def _refuse_second(path: Path) -> None:
     finally:
         probe.close()
     raise Unavailable(f"Another service listens on {path}. Stop it, or set `runtime` to another folder.")
-
-
-def _most_connections() -> int:
-    """Raise this process's limit of file descriptors. Return how many connections fit under the limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 16_384 if hard == resource.RLIM_INFINITY else hard
-    if soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
-    return max(64, min(Limits().in_all, soft - _RESERVED))

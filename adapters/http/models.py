@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WrapValidator, model_validator
 
 from hitl.call import Action, Result, Risk, State, Status
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
 from hitl.question import FEWEST_OPTIONS, LONGEST, LONGEST_OPTION, MOST_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Names of tools, agents and places. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
@@ -35,6 +38,16 @@ def _only_text(value: object) -> object:
 def _whole(value: object) -> object:
     """Read 30.0 as 30: JSON Schema calls any number without a fraction an integer, and so does the document."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _as_written(args: Any, check: Callable[[Any], Any]) -> Any:
+    """Check arguments, and return them unchanged: pydantic's own copy has lost the digits that the caller wrote."""
+    check(args)
+    return args
+
+
+#: The arguments of a tool. `adapters.http.written` reads them with the caller's digits.
+Arguments = Annotated[dict[str, JsonValue], WrapValidator(_as_written)]
 
 
 class _Request(BaseModel):
@@ -69,9 +82,10 @@ class CallRequest(_Request):
 
     tools: Name = Field(description="The group that the tool belongs to.")
     tool: Name
-    args: dict[str, JsonValue] = Field(
+    args: Arguments = Field(
         default={},
-        description="What the tool gets. These values are shown and bound. Send integers beyond 2^53 as text.",
+        description="What the tool gets. These values are shown and bound. Cards show the names in this order and the "
+        "numbers with these digits. Send integers beyond 2^53 as text.",
     )
     cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
     agent: Annotated[str, Field(max_length=256)] = Field(
@@ -256,9 +270,7 @@ class HarombeTool(_Request):
     """A tool and its arguments, in the form of MCP's `tools/call`."""
 
     name: Name
-    arguments: dict[str, JsonValue] = Field(
-        default={}, description="What the tool gets. These bytes are shown and bound."
-    )
+    arguments: Arguments = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
 
 
 class HarombeToolCall(_Request):
@@ -292,7 +304,7 @@ class AapSubmission(_Request):
     """A tool call in the words of the Agent Approval Protocol. A field that isn't sent is absent in the answers too."""
 
     tool: Name
-    arguments: dict[str, JsonValue]
+    arguments: Arguments
     timeout: Annotated[
         str, Field(pattern=f"^(?:[{SHORTEST_TIMEOUT_S}-9]|[1-9][0-9]{{1,6}})s$|^[1-9][0-9]{{0,6}}[mh]$")
     ] = Field(description="How long to wait for people, at most as long as the policy says.", examples=["10m"])
@@ -387,6 +399,7 @@ class CallView(_Answer):
     runs: Literal["service", "caller"]
     execution_s: int
     approvers: list[str]
+    approver_names: list[str] = Field(description="The names of the approvers, in the same order.")
     created_at: datetime
     expires_at: datetime
     decided_at: datetime | None
@@ -495,6 +508,7 @@ class Problem(_Answer):
     code: str
     ref: str | None = None
     errors: list[str] = []
+    retry_after: int | None = Field(None, description="Seconds after which the request may work, as in Retry-After.")
 
 
 class BatchOutcome(_Answer):

@@ -16,7 +16,7 @@ from hitl.cards.data import full_view
 from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
-from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
+from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
 from hitl.gate.fitness import question
 from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
+    from hitl.people.names import Names
 
     #: Returns the troubles that keep the service from gating calls, as sentences.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
@@ -79,15 +80,26 @@ class Desk(Protocol):
 
 
 class Operations:
-    """Carries out the API's requests, each for an authenticated caller."""
+    """Carries out the API's requests, each for an authenticated caller.
 
-    def __init__(self, desk: Desk, waits: Waits, troubles: Troubles, state: str | None = None) -> None:
+    `check` raises Unauthenticated for a caller whose token or right has ended.
+    """
+
+    def __init__(
+        self, desk: Desk, waits: Waits, troubles: Troubles, check: Callable[[Caller], None], state: str | None = None
+    ) -> None:
         self._desk = desk
+        self._check = check
         self._state = state
         self._gate = desk.gate
         self._waits = waits
         self.queues = Queues()
         self.troubles = troubles
+
+    @property
+    def names(self) -> Names:
+        """Return the names of people, for sentences."""
+        return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
         """Return the identity of the service's state folder for an operator, and None for anybody else."""
@@ -177,10 +189,18 @@ class Operations:
     ) -> Submitted:
         if not queue_s:
             return await self._desk.submit(ask)
-        in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
-        submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # After the time in line, the request is made once more without waiting, so that it gets the gate's own answer.
-        return submitted or await self._desk.submit(ask)
+        clock = asyncio.get_running_loop().time
+        until = clock() + queue_s
+        with self.queues.place(caller.principal, ask.agent) as place:
+            # The time in line ends the waiting, and never a submission that has begun: it may be recorded already.
+            while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
+                self._check(caller)
+                try:
+                    return await self._desk.submit(ask)
+                except TooManyPending as error:
+                    place.refused(error)
+            self._check(caller)
+            raise place.refusal
 
     async def ask_all(
         self, caller: Caller, items: Sequence[BatchItem], key: str | None
@@ -197,12 +217,20 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call when the event that `until` names has happened, or after `limit_s` seconds."""
+        """Return the call when the event that `until` names has happened, or after `limit_s` seconds.
+
+        Raises Unauthenticated if the caller's token or right has ended meanwhile.
+        """
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
         now = await self._waits.until(waits[until](call), None, limit_s, caller.principal, gone)
+        self._check(caller)
         return now or await self._gate.store.get(call.ref) or call
+
+    def revoked(self, identity: str) -> None:
+        """End all waits of a token that was revoked."""
+        self._waits.end(self._gate.people.principal(identity))
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -372,9 +400,6 @@ class Operations:
         )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
         return {name: getattr(verdict, name) for name in named}
-
-
-_NOTHING: Submitted | None = None
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:

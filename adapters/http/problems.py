@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import compile_path
 
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH, say
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
 from hitl.outcomes import Refusal
 
@@ -22,20 +22,23 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from hitl.people.names import Names
+
 MEDIA_TYPE = "application/problem+json"
 #: Seconds for the header Retry-After by status, if the error itself names no time.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 
 
-def problem(error: SaysoError, *, errors: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the problem document of an error."""
-    return _document(error.code, error.status, error.message, errors)
+def problem(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> dict[str, Any]:
+    """Return the problem document of an error, which calls people by their names."""
+    told = error.told(IN_ENGLISH, names)
+    return _document(error.code, error.status, told, errors) | {"retry_after": _retry_after(error)}
 
 
-def answer(error: SaysoError, *, errors: Sequence[str] = ()) -> Response:
+def answer(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> Response:
     """Return the response to a refused request."""
-    return response(problem(error, errors=errors), headers_of(error))
+    return response(problem(error, errors=errors, names=names), headers_of(error))
 
 
 def response(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
@@ -47,10 +50,14 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
     """Return the headers of a refusal, which say when to retry or how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
-    if error.status not in _RETRY_S:
-        return {}
+    wait = _retry_after(error)
+    return {} if wait is None else {"Retry-After": str(wait)}
+
+
+def _retry_after(error: SaysoError) -> int | None:
+    """Return after how many seconds the request may work, or None for an error that doesn't pass."""
     wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
-    return {"Retry-After": str(wait or _RETRY_S[error.status])}
+    return wait if isinstance(wait, int) else _RETRY_S.get(error.status)
 
 
 def handle(app: FastAPI) -> None:
@@ -70,9 +77,9 @@ def _mistakes(error: RequestValidationError) -> list[str]:
     return [f"{'.'.join(map(str, found['loc']))}: {found['msg']}" for found in error.errors()]
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, SaysoError)  # noqa: S101 - the handler is registered for this class
-    return answer(error)
+    return answer(error, names=request.app.state.operations.names)
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
@@ -111,4 +118,5 @@ def _document(code: str, status: int, detail: str, errors: Sequence[str]) -> dic
         "code": code,
         "ref": None,
         "errors": list(errors),
+        "retry_after": None,
     }

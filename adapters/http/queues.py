@@ -1,64 +1,96 @@
-"""`Prefer: queue`: a requester with too many pending calls waits in line until there is room."""
+"""`Prefer: queue`: an agent at its limits waits in line until there is room for its call."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hitl.call import Status
 from hitl.errors import TooManyPending
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Iterator
 
     from hitl.call import Call
-    from hitl.gate.response import Submitted
 
-#: At most this many requests of one requester may wait in line.
+#: At most this many requests of one agent may wait in line.
 MOST = 32
+#: The first in line tries again after so many seconds. A rate has room again when time passes, and nothing says so.
+_RETRY_S = 1.0
+
+
+class _Line(deque["Place"]):
+    """The requests of one agent that wait, the oldest first, and the refusal of the latest try."""
+
+    refusal: TooManyPending | None = None
+
+
+class Place:
+    """One request's place in a line."""
+
+    def __init__(self, line: _Line, who: str) -> None:
+        self._line = line
+        self._who = who
+        self._tried = False
+        self.moved = asyncio.Event()
+
+    def refused(self, error: TooManyPending) -> None:
+        """Keep the refusal of a try, for all who wait in this line."""
+        self._line.refusal = error
+
+    @property
+    def refusal(self) -> TooManyPending:
+        """The refusal for a request whose time in line is over."""
+        return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
+
+    async def turn(self) -> Literal[True] | None:
+        """Return True when the request is the first in line and may try: at once, then whenever there may be room."""
+        while self._line[0] is not self:
+            await self.moved.wait()
+            self.moved.clear()
+        if self._tried:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_RETRY_S):
+                    await self.moved.wait()
+        self.moved.clear()
+        self._tried = True
+        return True
 
 
 class Queues:
-    """Keeps one waiting line for each requester, in order.
+    """Keeps one waiting line for each requester and agent, in order.
 
     An ended call makes room, so this observes the gate's changes.
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, deque[asyncio.Event]] = {}
+        self._lines: dict[str, dict[str, _Line]] = {}
 
     def changed(self, call: Call) -> None:
-        """If the call is no longer pending, let the first request in its requester's line try again."""
+        """If the call is no longer pending, let the first request in each line of its requester try again."""
         if call.status is not Status.PENDING:
-            self._wake(call.requester)
+            for line in self._lines.get(call.requester, {}).values():
+                line[0].moved.set()
 
-    async def in_turn(self, requester: str, submit: Callable[[], Awaitable[Submitted]]) -> Submitted:
-        """Call `submit` when all earlier requests in line have been served and there is room.
-
-        Raises TooManyPending if the line is full.
-        """
-        line = self._lines.setdefault(requester, deque())
+    @contextlib.contextmanager
+    def place(self, requester: str, agent: str) -> Iterator[Place]:
+        """Give a request a place at the end of its agent's line. Raises TooManyPending if the line is full."""
+        lines = self._lines.setdefault(requester, {})
+        line = lines.setdefault(agent, _Line())
         if len(line) >= MOST:
-            raise TooManyPending(fact(Refusal.WAITING, who=requester, count=MOST))
-        place = asyncio.Event()
+            raise TooManyPending(fact(Refusal.WAITING, who=agent or requester, count=MOST))
+        place = Place(line, agent or requester)
         line.append(place)
         try:
-            while True:
-                place.clear()
-                if line[0] is place:
-                    with contextlib.suppress(TooManyPending):
-                        return await submit()
-                await place.wait()
+            yield place
         finally:
             line.remove(place)
-            self._wake(requester)
-
-    def _wake(self, requester: str) -> None:
-        line = self._lines.get(requester)
-        if line:
-            line[0].set()
-        else:
-            self._lines.pop(requester, None)
+            if line:
+                line[0].moved.set()
+            else:
+                del lines[agent]
+            if not lines:
+                del self._lines[requester]

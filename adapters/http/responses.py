@@ -30,10 +30,14 @@ Key = Annotated[
         description="The same key, digest and origin return the same call; anything else is 409.",
     ),
 ]
-Prefer = Annotated[
+Prefer = Annotated[str | None, Header(description="`wait=SECONDS` waits in this request.", examples=["wait=5"])]
+PreferQueue = Annotated[
     str | None,
     Header(
-        description="`wait=SECONDS` waits in this request. `queue` waits for room when too many calls are pending.",
+        description=(
+            "`wait=SECONDS` waits in this request. `queue` waits in line, in order, while too many calls are pending or"
+            " were asked recently: for the time of `wait`, or 30 seconds. Then the answer is 429."
+        ),
         examples=["wait=5"],
     ),
 ]

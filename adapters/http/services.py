@@ -146,10 +146,13 @@ async def list_tokens(request: Request, caller: Operator) -> Response:
 
 @router.delete("/tokens/{name}", tags=["tokens"], summary="Revoke a token", responses=documented(models.TokenView, 404))
 async def revoke_token(
-    request: Request, caller: Operator, name: Annotated[str, Path(min_length=1, max_length=64)]
+    request: Request, ops: Ops, caller: Operator, name: Annotated[str, Path(min_length=1, max_length=64)]
 ) -> Response:
-    """Revoke a token at once. Its name is never used again."""
-    return answer(documents.token_view(await _operated(request, caller).revoke(caller, name)))
+    """Revoke a token at once, and end its streams and waiting requests. Its name is never used again."""
+    revoked = await _operated(request, caller).revoke(caller, name)
+    ops.revoked(revoked.identity)
+    request.app.state.feed.wake()
+    return answer(documents.token_view(revoked))
 
 
 # -- a conversation with the service's agent ----------------------------------------------------------------------

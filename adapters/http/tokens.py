@@ -52,6 +52,11 @@ class Tokens:
         self._use(found, now)
         return found
 
+    def works(self, credential: Credential) -> bool:
+        """Return whether a token that was found before is still valid."""
+        found = self._by_hash.get(credential.hash)
+        return found is not None and found.works(self._gate.clock.now())
+
     def all(self) -> list[Credential]:
         """Return all tokens, sorted by name."""
         return sorted(self._by_hash.values(), key=lambda found: found.name)

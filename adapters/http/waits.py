@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 from hitl.errors import TooManyPending
@@ -26,14 +25,18 @@ class Waits:
 
     def __init__(self, most: int = MOST_WAITING) -> None:
         self._most = most
-        self._counts: Counter[str] = Counter()
-        self._clocks: set[asyncio.Timeout] = set()
+        self._clocks: dict[str, set[asyncio.Timeout]] = {}
         self.stopping = asyncio.Event()
 
     def stop(self) -> None:
         """End all waits now. From then on, every new wait ends at once."""
         self.stopping.set()
-        for clock in self._clocks:
+        for who in self._clocks:
+            self.end(who)
+
+    def end(self, who: str) -> None:
+        """End all waits of one caller now."""
+        for clock in self._clocks.get(who, ()):
             _end(clock)
 
     async def until(
@@ -45,41 +48,35 @@ class Waits:
         """
         task = asyncio.ensure_future(event)
         try:
-            with self._counted(who):
-                async with asyncio.timeout(0 if self.stopping.is_set() else limit_s) as clock:
-                    with self._ended_with(clock, gone):
-                        return await task
+            self._check_room(who)
+            async with asyncio.timeout(0 if self.stopping.is_set() else limit_s) as clock:
+                with self._ended_with(clock, who, gone):
+                    return await task
         except TimeoutError:
             return otherwise
         finally:
             task.cancel()
 
-    @contextlib.contextmanager
-    def _counted(self, who: str) -> Iterator[None]:
-        if self._counts[who] >= self._most:
+    def _check_room(self, who: str) -> None:
+        if len(self._clocks.get(who, ())) >= self._most:
             raise TooManyPending(fact(Refusal.WAITING, who=who, count=self._most))
-        self._counts[who] += 1
-        try:
-            yield
-        finally:
-            self._counts[who] -= 1
-            if not self._counts[who]:
-                del self._counts[who]
 
     @contextlib.contextmanager
-    def _ended_with(self, clock: asyncio.Timeout, gone: asyncio.Future[None] | None) -> Iterator[None]:
-        """End the wait early when the service stops or `gone` resolves."""
+    def _ended_with(self, clock: asyncio.Timeout, who: str, gone: asyncio.Future[None] | None) -> Iterator[None]:
+        """End the wait early when the service stops, `gone` resolves, or all waits of the caller are ended."""
 
         def end(_: object) -> None:
             _end(clock)
 
-        self._clocks.add(clock)
+        self._clocks.setdefault(who, set()).add(clock)
         if gone is not None:
             gone.add_done_callback(end)
         try:
             yield
         finally:
-            self._clocks.discard(clock)
+            self._clocks[who].discard(clock)
+            if not self._clocks[who]:
+                del self._clocks[who]
             if gone is not None:
                 gone.remove_done_callback(end)
 

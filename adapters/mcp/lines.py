@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
 
-from hitl.errors import SaysoError
+from hitl.cards.wording import say
+from hitl.errors import SaysoError, TooManyPending
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,25 +22,37 @@ if TYPE_CHECKING:
 
     from adapters.mcp.callers import Caller
     from adapters.mcp.gateway import Gateway
+    from hitl.connections import Connections, Party
 
-    #: Returns the caller for the user id and process id of a peer. Raises SaysoError if the peer may not connect.
-    Admit = Callable[[int, int], Awaitable[Caller]]
+    #: Returns the kind of a peer, by its user id and its process id.
+    PartyOf = Callable[[int, int], Party]
+    #: Returns the caller for a peer's user id and kind. Raises SaysoError if the peer may not connect.
+    Admit = Callable[[int, Party], Awaitable[Caller]]
 
 _CREDENTIALS = struct.Struct("3i")
 #: The most bytes of a line. A client that sends a longer line is disconnected.
 _LONGEST_LINE = 8 * 1024 * 1024
+#: Seconds from the greeting to the end of the client's first message. A client asks to initialize as soon as it has
+#: started the relay.
+FIRST_S = 30.0
 
 
 class _Lines:
     """Makes a connection look like the two text files from which and to which the library reads and writes lines."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, first_s: float) -> None:
         self._reader = reader
         self._writer = writer
+        self._first_s = first_s
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while line := await self._line():
+        try:
+            line = await asyncio.wait_for(self._line(), self._first_s)
+        except TimeoutError:
+            return
+        while line:
             yield line.decode("utf-8", "replace")
+            line = await self._line()
 
     async def _line(self) -> bytes:
         """Return the next line, or nothing at the end of the stream or after a line that is too long."""
@@ -61,22 +74,40 @@ class _Lines:
 
 
 async def serve_lines(
-    gateway: Gateway, caller: Caller, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    gateway: Gateway,
+    caller: Caller,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    first_s: float = FIRST_S,
 ) -> None:
-    """Serve one client until it leaves."""
+    """Serve one client until it leaves, or until it has sent no message within `first_s` seconds."""
     server = gateway.server(lambda _: caller)
-    lines: Any = _Lines(reader, writer)
+    lines: Any = _Lines(reader, writer, first_s)
     async with stdio_server(lines, lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 class LineServer:
-    """Listens on a Unix socket in a runtime folder of this service. It replaces the socket file of a dead process."""
+    """Listens on a Unix socket in a runtime folder of this service. It replaces the socket file of a dead process.
 
-    def __init__(self, path: Path, gateway: Gateway, admit: Admit) -> None:
+    `connections` is the room that this process's listeners share. `first_s` is the time for a client's first message.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        gateway: Gateway,
+        connections: Connections,
+        party_of: PartyOf,
+        admit: Admit,
+        first_s: float = FIRST_S,
+    ) -> None:
         self.path = path
         self._gateway = gateway
+        self._connections = connections
+        self._party_of = party_of
         self._admit = admit
+        self._first_s = first_s
         self._server: asyncio.Server | None = None
         self._peers: set[asyncio.Task[None]] = set()
 
@@ -113,12 +144,26 @@ class LineServer:
         peer: socket.socket = writer.get_extra_info("socket")
         held = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid, uid, _ = _CREDENTIALS.unpack(held)
+        key, party = f"uid:{uid}", self._party_of(uid, pid)
+        if not self._connections.enter(key, party):
+            await _refuse(TooManyPending(say("api.many")), writer)
+            return
         try:
-            caller = await self._admit(uid, pid)
+            await self._serve(uid, party, reader, writer)
+        finally:
+            self._connections.leave(key, party)
+
+    async def _serve(self, uid: int, party: Party, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            caller = await self._admit(uid, party)
         except SaysoError as error:
-            told = {"ok": False, "error": {"code": error.code, "message": error.message}}
-            writer.write(json.dumps(told).encode() + b"\n")
-            await writer.drain()
+            await _refuse(error, writer)
             return
         writer.write(b'{"ok": true}\n')
-        await serve_lines(self._gateway, caller, reader, writer)
+        await serve_lines(self._gateway, caller, reader, writer, self._first_s)
+
+
+async def _refuse(error: SaysoError, writer: asyncio.StreamWriter) -> None:
+    told = {"ok": False, "error": {"code": error.code, "message": error.message}}
+    writer.write(json.dumps(told).encode() + b"\n")
+    await writer.drain()

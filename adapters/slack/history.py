@@ -1,9 +1,11 @@
 """Fetches the messages from Slack's history that people sent to the bot while it received no events.
 
 Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
-answer. So after each gap, the history of every channel that the bot is in is read from the last event on. Messages that
-address the bot go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by
-its id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
+answer. So after each gap, the history of every channel that the bot is in is read from the last event on. A channel's
+history lists only the first message of each thread, and only if that message is recent. So the threads of pending calls
+are read by their ids. Messages that address the bot go into the inbox as if they had just arrived. The inbox knows a
+message that arrived before the gap by its id, and keeps it once. Presses and commands can't be fetched: Slack itself
+tells people that those failed.
 
 The number of channels, messages and threads is limited, and so is the time. The log says when messages are left out.
 """
@@ -14,20 +16,21 @@ import asyncio
 import json
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.slack.errors import explained, promised
 from adapters.slack.handlers import read
-from adapters.slack.surface import is_direct
+from adapters.slack.surface import PLATFORM, is_direct, message_of, parse_place
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.handlers import Me
     from hitl.call import Incoming
+    from hitl.ports import CallsAndCards
 
 #: The longest gap that is filled. People notice a longer outage, and a card that is older than this is seldom open.
 LONGEST = timedelta(hours=24)
@@ -37,6 +40,9 @@ _OVERLAP = timedelta(minutes=1)
 WITHIN_S = 30.0
 _CHANNELS, _MESSAGES, _THREADS = 200, 200, 20
 _KINDS = "public_channel,private_channel,mpim,im"
+#: The first letters of people's ids.
+_PEOPLE = ("U", "W")
+_Read = TypeVar("_Read")
 _log = logging.getLogger(__name__)
 
 
@@ -51,6 +57,25 @@ def happened_at(event: Incoming) -> datetime:
         return event.received_at
 
 
+async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
+    """Return the threads in which people may answer a pending call, by their channels.
+
+    These are the thread that the call was asked in, the threads that its cards are in, and those below its cards.
+    """
+    found: dict[str, list[str]] = {}
+    for call in await store.pending():
+        cards = await store.cards(call.ref)
+        for place, message in {call.origin: None, **cards}.items():
+            if not place.startswith(f"{PLATFORM}:"):
+                continue
+            _, channel, thread = parse_place(place)
+            channel, _, head = message.partition(":") if message else (channel, "", "")
+            # A place in a direct conversation has the person's id. Only a card's message tells the channel's.
+            if (thread or head) and not channel.startswith(_PEOPLE):
+                found.setdefault(channel, []).append(thread or head)
+    return {channel: list(dict.fromkeys(threads)) for channel, threads in found.items()}
+
+
 class History:
     """Reads the history of the channels that the bot is in. `keep` puts one raw event into the inbox."""
 
@@ -59,19 +84,29 @@ class History:
         self._me = me
         self._keep = keep
 
-    async def fetch(self, since: datetime) -> None:
+    async def fetch(self, since: datetime, pending: Mapping[str, Sequence[str]]) -> None:
         """Record the messages that people have addressed to the bot since a time.
 
-        If Slack refuses a part, the log says so.
+        `pending` holds the threads of pending calls by their channels. They are read first, however old they are. If
+        Slack refuses a part, the log says so, and the other parts are read.
         """
         # Messages carry Slack's time stamps, and Slack's clock may differ from ours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:
             async with asyncio.timeout(WITHIN_S):
-                for channel in await self._channels():
-                    await self._read(channel, f"{oldest.timestamp():.6f}")
-        except (PlatformError, TimeoutError) as error:
-            _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": str(error) or "too slow"})
+                listed = await self._unless_refused(self._channels(), "every channel")
+                for channel in dict.fromkeys([*pending, *listed]):
+                    await self._read(channel, f"{oldest.timestamp():.6f}", pending.get(channel, ()))
+        except TimeoutError:
+            _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
+
+    async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
+        """Return what is read, or log Slack's refusal and return nothing."""
+        try:
+            return await reading
+        except PlatformError as error:
+            _log.warning("slack.history_not_read", {"place": place, "why": str(error)})
+            return []
 
     async def _channels(self) -> list[str]:
         async with explained():
@@ -81,28 +116,37 @@ class History:
             _log.warning("slack.history_cut", {"channels": len(channels)})
         return channels
 
-    async def _read(self, channel: str, oldest: str) -> None:
-        """Record the messages to the bot in one channel and in its recent threads, oldest first."""
+    async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
+        """Record the messages to the bot in one channel, in its recent threads and the pending ones, oldest first."""
+        said = await self._unless_refused(self._heads(channel, oldest), channel)
+        recent = [str(one["ts"]) for one in said if str(one.get("latest_reply") or "") >= oldest]
+        threads = list(dict.fromkeys([*pending, *recent]))
+        if len(threads) > _THREADS:
+            _log.warning("slack.history_cut", {"channel": channel, "threads": _THREADS, "of": len(threads)})
+        for thread in threads[:_THREADS]:
+            replies = self._replies(channel, thread, oldest)
+            said += await self._unless_refused(replies, message_of(channel, thread))
+        for message in sorted(said, key=lambda one: str(one["ts"])):
+            if self._addresses_us(channel, message):
+                await self._keep(self._event(channel, message))
+
+    async def _heads(self, channel: str, oldest: str) -> list[dict[str, Any]]:
+        """Return the recent messages of a channel that aren't replies in a thread."""
         async with explained():
             told = await self._client.conversations_history(channel=channel, oldest=oldest, limit=_MESSAGES)
             heads = [dict(one) for one in promised(told, "messages")]
         if told.get("has_more"):
             _log.warning("slack.history_cut", {"channel": channel, "messages": len(heads)})
-        said = list(heads)
-        threads = [one for one in heads if str(one.get("latest_reply") or "") >= oldest]
-        for head in threads[:_THREADS]:
-            said += [one async for one in self._replies(channel, str(head["ts"]), oldest)]
-        for message in sorted(said, key=lambda one: str(one["ts"])):
-            if self._addresses_us(channel, message):
-                await self._keep(self._event(channel, message))
+        return heads
 
-    async def _replies(self, channel: str, thread: str, oldest: str) -> AsyncIterator[dict[str, Any]]:
+    async def _replies(self, channel: str, thread: str, oldest: str) -> list[dict[str, Any]]:
+        """Return the recent replies in a thread."""
         async with explained():
             found = await self._client.conversations_replies(channel=channel, ts=thread, oldest=oldest, limit=_MESSAGES)
-            replies = promised(found, "messages")
-        for one in replies:
-            if one["ts"] != thread:
-                yield dict(one)
+            replies = [dict(one) for one in promised(found, "messages") if one["ts"] != thread]
+        if found.get("has_more"):
+            _log.warning("slack.history_cut", {"channel": channel, "thread": thread, "messages": len(replies)})
+        return replies
 
     def _addresses_us(self, channel: str, message: Mapping[str, Any]) -> bool:
         """Return whether a person addressed the message to the bot: in a direct conversation, or by a mention."""

@@ -34,9 +34,8 @@ Block: TypeAlias = "dict[str, Any]"
 #: A button: its verb, the name of its action, its label, and its style.
 _Labelled: TypeAlias = "tuple[Verb, str, str, str | None]"
 
-#: Block Kit reference: the longest text of a section, and of a header.
+#: Block Kit reference: the longest text of a section.
 SECTION = 3000
-HEADER = 150
 #: The longest sentence of the service, which may take several sections. It leaves room in the message for the blocks
 #: around it.
 LONGEST = 12_000
@@ -84,8 +83,7 @@ def card_message(
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
-        # The notification text never holds text that an agent wrote: a notification has no frame to set such text
-        # apart.
+        # A notification has no frame that sets an agent's text apart, so the outcome comes first, in our words.
         return Message(
             tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
         )
@@ -270,6 +268,7 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
         _button(action, text, _data(call, keys, verb, place), style)
         | {"accessibility_label": cut(f"{text}: {about}", _READ_ALOUD, wording)}
         for verb, action, text, style in (_answers(shown, wording) if shown.asks else _verdicts(shown, wording))
+        if shown.may(verb)
     ]
     return {"type": "actions", "elements": buttons}
 
@@ -318,8 +317,8 @@ def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> I
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
             yield _user(account) if account and not segment.own else _words(segment.text)
         elif isinstance(segment, Moment):
-            moment = int(segment.at.timestamp())
-            yield {"type": "date", "timestamp": moment, "format": "{time}", "fallback": in_utc(segment)}
+            moment, form = int(segment.at.timestamp()), "{date_short} {time}" if segment.dated else "{time}"
+            yield {"type": "date", "timestamp": moment, "format": form, "fallback": in_utc(segment)}
         elif isinstance(segment, Code):
             yield _words(segment.text, code=True)
         else:

@@ -13,7 +13,7 @@ from adapters.slack import webhook
 from adapters.slack.chat import SlackChat
 from adapters.slack.dispatcher import Dispatcher
 from adapters.slack.handlers import read
-from adapters.slack.history import History, happened_at
+from adapters.slack.history import History, happened_at, pending_threads
 from adapters.slack.lookups import Lookups
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import EventRecorder, Sockets
@@ -174,6 +174,7 @@ class Slack:
         if last is None or self._me is None:
             return
         try:
-            await History(self.chat.client, self._me, self._inbox.keep).fetch(happened_at(last))
+            history = History(self.chat.client, self._me, self._inbox.keep)
+            await history.fetch(happened_at(last), await pending_threads(self._core.store))
         except Exception:  # noqa: BLE001 - live events go on
             _log.exception("slack.history_not_read")

@@ -97,7 +97,7 @@ def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Me
 
 
 def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
-    """Return the buttons Approve, Reject and Details.
+    """Return the buttons Approve, Reject and Details, without those that the card's only reader may not press.
 
     Their data is valid only for this call, its deadline and this chat.
 
@@ -111,7 +111,11 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
         (Verb.REJECT, "button.reject", "danger"),
         (Verb.DETAILS, "button.details", ""),
     )
-    return tuple(Button(wording.say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
+    return tuple(
+        Button(wording.say(label), _data(call, keys, verb, place), style)
+        for verb, label, style in labels
+        if shown.may(verb)
+    )
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
@@ -119,14 +123,17 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
     The buttons Decline and Details follow.
     """
-    if shown.choices:
+    if not shown.may_approve:
+        told = []
+    elif shown.choices:
         told = [
             Button(label, _data(call, keys, verb, place), alone=True)
             for verb, label in zip(CHOICES, shown.choices, strict=False)
         ]
     else:
         told = [Button(wording.say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
-    others = ((Verb.REJECT, "button.decline"), (Verb.DETAILS, "button.details"))
+    others = [(Verb.REJECT, "button.decline")] if shown.may_reject else []
+    others += [(Verb.DETAILS, "button.details")]
     return (*told, *(Button(wording.say(label), _data(call, keys, verb, place)) for verb, label in others))
 
 
@@ -294,7 +301,7 @@ def _segment(segment: Segment, names: Names) -> str:
         account = names.account(segment.principal, PLATFORM)
         return f'<a href="tg://user?id={account}">{escape(segment.text)}</a>' if account else inert(segment.text)
     if isinstance(segment, Moment):
-        form = "r" if segment.counts_down else "t"
+        form = "r" if segment.counts_down else "dt" if segment.dated else "t"
         return f'<tg-time unix="{int(segment.at.timestamp())}" format="{form}">{escape(_time(segment))}</tg-time>'
     if isinstance(segment, Code):
         return _element(segment.text, "code")

@@ -14,7 +14,7 @@ from wcwidth import wcswidth
 
 from hitl.call import Risk
 from hitl.cards.card import Card, Way, card
-from hitl.cards.lines import Moment
+from hitl.cards.lines import Moment, clock, time_left
 from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
 from hitl.cards.wording import IN_ENGLISH
@@ -40,6 +40,8 @@ _CLUSTER = regex.compile(r"\X")
 _PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "
+#: The bar before each line of a block, as in the details.
+_FRAME = "│ "
 
 
 def box(
@@ -63,9 +65,8 @@ def box(
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
     for part in _parts(shown, wording):
-        for piece in _wrap(part.text.expandtabs(_TAB), inner - len(part.indent)):
-            text = f"{part.indent}{piece}".rstrip(" ")
-            lines.append(f"{paint(_BAR)} {_painter(part.style, colour=colour)(text)}" if text else paint(_BAR))
+        style = _painter(part.style, colour=colour)
+        lines += [f"{paint(_BAR)} {style(text)}" if text else paint(_BAR) for text in _rows(part, inner)]
     return "\n".join(lines)
 
 
@@ -73,7 +74,7 @@ def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wordi
     """Return the card as plain lines, for pipes and screen readers."""
     shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
     title = _title(shown, wording)
-    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
+    body = (f"  {part.indent}{part.text}".rstrip(" ") for part in _parts(shown, wording))
     return "\n".join([f"{title} [{shown.short}]", *body])
 
 
@@ -141,35 +142,31 @@ def _broken(text: str, width: int) -> Iterator[str]:
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is how many others are pending. At no width does the line name the key to approve without the key to reject.
+    `more` is how many others are pending. In a narrow window, the keys have shorter names, and then the line leaves out
+    the others, before it leaves out the keys. It never names the key to approve without the key to reject.
     """
     if call is None:
         return ""
-    seconds = max(0, int((call.deadline - now).total_seconds()))
-    left = f"{seconds // 60}:{seconds % 60:02d}"
+    facts = {"short": call.short, "left": time_left(call.deadline - now, wording)}
+    wide, narrow, shortest = (list(map(wording.say, keys)) for keys in (_QUESTION if is_question(call) else _KEYS))
+    others = [("terminal.left.more", wide), ("terminal.narrow.more", narrow + shortest)]
+    alone = [("terminal.left", wide), ("terminal.narrow", narrow + shortest)]
     told = [
-        _left(call, left, more, keys, wording)
-        for keys in (_question_keys(wording) if is_question(call) else _keys(wording))
+        wording.say(form, **facts, count=more, keys=keys)
+        for form, named in ([*others, alone[1]] if more else alone)
+        for keys in named
     ]
-    if not is_question(call):
-        told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
+    told.append(wording.say("terminal.left", **facts, keys="").rstrip(" "))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
-    if more:
-        return wording.say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
-    return wording.say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
-
-
-def _keys(wording: Wording) -> tuple[str, ...]:
-    """Return the texts that can name the keys, the longest first."""
-    named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
-    return (*map(wording.say, named), "")
-
-
-def _question_keys(wording: Wording) -> tuple[str, ...]:
-    return wording.say("terminal.keys.question"), ""
+#: The texts that name the keys: for a wide window, for a narrow window, and for the narrowest.
+_KEYS = (("terminal.keys", "terminal.keys.short"), ("terminal.keys.narrow",), ("terminal.keys.shortest",))
+_QUESTION = (
+    ("terminal.keys.question", "terminal.keys.question.short"),
+    ("terminal.keys.question.short",),
+    ("terminal.keys.question.shortest",),
+)
 
 
 class _Line(Struct, frozen=True):
@@ -178,6 +175,9 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
+    #: The indentation of the rows after the first, beside `indent`, where the line is broken. With it, no broken text
+    #: looks like a line of its own.
+    hang: str = ""
 
 
 def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
@@ -186,7 +186,7 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
     yield from _thing(shown.parts)
     yield from (_Line(text) for text in (shown.below, shown.place) if text)
     if shown.note:
-        yield _Line(shown.note, _INDENT)
+        yield _Line(shown.note, _INDENT, hang=_INDENT)
     if shown.rule:
         yield _Line(shown.rule)
     yield _Line(plainly(shown.stakes, _clock))
@@ -196,23 +196,46 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
         yield _Line(plainly(shown.how, _clock), style=_FAINT)
 
 
+def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
+    """Yield the rows of a request's parts without colours, broken at `width` columns; 0 breaks none."""
+    return (row for part in _thing(parts) for row in _rows(part, width))
+
+
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request: short values beside their names, and anything else on lines of its own."""
+    """Yield the lines of the request: short values beside their names, and anything else on lines of its own.
+
+    Each line of a block has a bar before it, so that none looks like an argument. Only a block of one line that comes
+    first, such as a command, has none, and a diff, whose lines begin with signs.
+    """
     blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
+    codes = [part.text for part in parts if part.kind is PartKind.CODE]
+    one_line = len(codes) == 1 and "\n" not in codes[0] and parts[0].kind is PartKind.CODE
     before = None
     for part in parts:
         if part.kind in blocks and before not in blocks:
             yield _Line("")
         if part.kind is PartKind.OURS:
             yield _Line(part.text, style=_FAINT)
+        elif part.kind is PartKind.CODE and not one_line:
+            yield from (_Line(line, f"{_INDENT}{_FRAME}", _BOLD) for line in part.text.split("\n"))
         elif part.kind in blocks:
-            yield from (_Line(line, _INDENT, _style(part.kind, line)) for line in part.text.split("\n"))
+            yield from (_Line(line, _INDENT, _style(part.kind, line), _INDENT) for line in part.text.split("\n"))
         else:
             name = f"{part.name}: " if part.name else ""
-            yield _Line(f"{name}{part.text}", _INDENT)
+            yield _Line(f"{name}{part.text}", _INDENT, hang=_INDENT)
         before = part.kind
         if part is parts[-1] and part.kind in blocks:
             yield _Line("")
+
+
+def _rows(part: _Line, width: int) -> Iterator[str]:
+    """Yield a line as rows of at most `width` columns; 0 breaks none."""
+    text, room = part.text.expandtabs(_TAB), width - len(part.indent)
+    if width <= 0 or wcswidth(text) <= room:
+        yield f"{part.indent}{text}".rstrip(" ")
+        return
+    for number, piece in enumerate(_wrap(text, room - len(part.hang))):
+        yield f"{part.indent}{part.hang if number else ''}{piece}".rstrip(" ")
 
 
 def _style(kind: PartKind, line: str) -> str:
@@ -222,8 +245,7 @@ def _style(kind: PartKind, line: str) -> str:
 
 
 def _clock(moment: Moment) -> str:
-    """Return a time of day in this machine's time zone."""
-    return f"{moment.at.astimezone():%H:%M}"
+    return clock(moment, local=True)
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:

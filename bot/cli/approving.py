@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH, say
 from sayso_client.terminal import painted
 
 
@@ -92,10 +92,10 @@ def _where(row: dict[str, Any]) -> str:
     if row["event"] not in {"shown", "not_shown"}:
         return ""
     told = jsonlib.loads(row["data"])
-    route = one_line(told["route"], 80)
+    route = one_line(str(told.get("route")), 80)
     if row["event"] == "shown":
         return say("show.shown", route=route)
-    return say("show.not_shown", route=route, why=one_line(told["why"], 200))
+    return say("show.not_shown", route=route, why=one_line(str(told.get("why")), 200))
 
 
 def approve(
@@ -182,11 +182,10 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 def _left(call: dict[str, Any]) -> str:
     """Return how long people still have to answer, such as `4:59 left`."""
+    from hitl.cards.lines import time_left
+
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
-    return say(
-        "pending.left",
-        left=str(timedelta(seconds=max(0, int(left.total_seconds())))).removeprefix("0:").removeprefix("0"),
-    )
+    return say("pending.left", left=time_left(left, IN_ENGLISH))
 
 
 def _listed(call: dict[str, Any]) -> str:
@@ -211,5 +210,5 @@ def _line(call: dict[str, Any], stands: str) -> str:
         risk=f"{call['risk']:<8}",
         tool=one_line(call["tool"], 60),
         outcome=stands,
-        requester=call["requester"],
+        requester=one_line(call["requester_name"], 80),
     )

@@ -30,10 +30,14 @@ class Format(StrEnum):
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
-    *("rule", "digest", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
+    *("rule", "digest", "policies", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
 #: The beginnings that make a spreadsheet read a cell as a formula. Some cells hold text of people and agents.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: The short lists of tools in `stats`, and their titles.
+_RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
+#: The most lines of one group that `stats` prints. Its JSON has all of them.
+_MOST_ROWS = 20
 #: The groups of `stats`, and their titles.
 _GROUPS = {
     "by_tool": "stats.by_tool",
@@ -85,17 +89,19 @@ def history(
     Example: sayso history --since 24h --status rejected
     """
     from adapters.database.sqlite.history import requests
+    from bot.names import names_of
 
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, None, status, risk, tool, person, surface, since, until, text)
-    shown = list(requests(database, keys, asked, limit=limit))
+    shown = list(requests(database, keys, asked, limit=limit, names=names_of(found.directory())))
     if json:
         print_json(shown)
         return
     for each in shown:
-        typer.echo(request_in_a_row(each))
-    _warn({**each, "correlation_id": each["ref"]} for each in shown)
+        if "status" in each:  # A request that can't be read has no facts. The warning below names it.
+            typer.echo(request_in_a_row(each))
+    _warn(shown)
     if not shown:
         typer.echo(say("audit.none"), err=True)
 
@@ -139,6 +145,7 @@ def query(
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many lines, the newest.")] = 50,
     config: Config = None,
     json: AsJson = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, as by audit export.")] = False,
 ) -> None:
     """List lines of the record, the newest first.
 
@@ -148,6 +155,8 @@ def query(
     """
     from adapters.database.sqlite.history import history
 
+    if json and csv:
+        fail("Name --json or --csv, not both.", 2)
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
@@ -155,8 +164,11 @@ def query(
     if json:
         print_json(lines)
         return
-    for line in lines:
-        typer.echo(_in_a_row(line))
+    if csv:
+        _write_csv(lines)
+    else:
+        for line in lines:
+            typer.echo(_in_a_row(line))
     _warn(lines)
     if not lines:
         typer.echo(say("audit.none"), err=True)
@@ -181,8 +193,6 @@ def export(
 
     Example: sayso audit export --since 2026-01-01 > record.jsonl
     """
-    import csv
-
     from adapters.database.sqlite.history import history
 
     found = settings(config)
@@ -191,9 +201,7 @@ def export(
     flawed: list[dict[str, Any]] = []
     lines = _watched(history(database, keys, asked), flawed)
     if format_ is Format.CSV:
-        rows = csv.writer(sys.stdout, lineterminator="\n")
-        rows.writerow(_CSV)
-        rows.writerows([_cell(flat[name]) for name in _CSV] for flat in map(_flat, lines))
+        _write_csv(lines)
     else:
         for line in lines:
             sys.stdout.write(json_.dumps(line, ensure_ascii=False) + "\n")
@@ -203,7 +211,8 @@ def export(
 def stats(since: Since = None, until: Until = None, config: Config = None, json: AsJson = False) -> None:
     """Count requests, their outcomes, and the time to decisions.
 
-    It also counts approvals within 2 seconds of the request: nobody has read the card by then.
+    It lists the tools that were denied most, that most often got no answer, and that ran longest. It also counts
+    approvals within 2 seconds of the request: nobody has read the card by then.
 
     Example: sayso stats --since 30d
     """
@@ -215,12 +224,20 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
         print_json(counted)
         return
     typer.echo(_summary("", counted))
+    for name, title in _RANKINGS.items():
+        if counted[name]:
+            typer.echo("\n" + say(title))
+        for told in counted[name]:
+            typer.echo(_ranked(told))
     for name, title in _GROUPS.items():
         rows = sorted(counted[name].items(), key=lambda item: -item[1]["requests"])
         if rows:
             typer.echo("\n" + say(title))
-        for key, told in rows[:20]:
+        for key, told in rows[:_MOST_ROWS]:
             typer.echo(_summary(f"  {key or '-'}: ", told))
+        if len(rows) > _MOST_ROWS:
+            typer.echo(say("stats.more", more=len(rows) - _MOST_ROWS))
+    _warn(counted["unreadable"])
 
 
 def _asked(
@@ -305,7 +322,7 @@ def _retained(shown: dict[str, Any]) -> str:
 
 def _warn(lines: Iterable[dict[str, Any]]) -> None:
     """Write a warning to stderr that names the requests that fail their integrity check."""
-    flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
+    flawed = sorted({line["short"] or line.get("correlation_id") or "-" for line in lines if line["flaws"]})
     if flawed:
         typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
 
@@ -317,10 +334,20 @@ def _watched(lines: Iterator[dict[str, Any]], flawed: list[dict[str, Any]]) -> I
         yield line
 
 
+def _write_csv(lines: Iterable[dict[str, Any]]) -> None:
+    """Write lines of the record to stdout as CSV, below their columns' names."""
+    from csv import writer
+
+    rows = writer(sys.stdout, lineterminator="\n")
+    rows.writerow(_CSV)
+    rows.writerows([_cell(flat[name]) for name in _CSV] for flat in map(_flat, lines))
+
+
 def _flat(line: dict[str, Any]) -> dict[str, Any]:
     operation = line["operation"] or {}
     params = json_.dumps(operation["params"], ensure_ascii=False) if operation else None
-    return {**line, "tool": operation.get("tool_name"), "params": params, "flaws": " ".join(line["flaws"])}
+    lists = {name: " ".join(line[name]) for name in ("policies", "flaws")}
+    return {**line, "tool": operation.get("tool_name"), "params": params, **lists}
 
 
 def _cell(value: Any) -> str:
@@ -330,10 +357,27 @@ def _cell(value: Any) -> str:
 
 def _summary(head: str, told: dict[str, Any]) -> str:
     """Return one line: the number of requests, their decisions, and the time that decisions took."""
-    decided = ", ".join(f"{count} {name}" for name, count in sorted(told["decisions"].items())) or "-"
+    rates = told["rates"]
+    shares = (
+        say("stats.share", count=count, what=name, percent=_percent(rates[name]))
+        for name, count in sorted(told["decisions"].items())
+    )
+    decided = ", ".join(shares) or "-"
     results = ", ".join(f"{count} {name}" for name, count in sorted(told["results"].items())) or "-"
     waited = told["to_decision_s"]
     times = say("stats.times", p50=waited["p50"], p95=waited["p95"]) if waited else ""
     hasty = say("stats.hasty", hasty=told["hasty"]) if told["hasty"] else ""
     counts = say("stats.line", requests=told["requests"], decisions=decided, results=results)
     return f"{head}{counts}{times}{hasty}"
+
+
+def _ranked(told: dict[str, Any]) -> str:
+    """Return one line about a tool in a short list: how often it ended so, or how long it ran."""
+    if "count" not in told:
+        return say("stats.ran", tool=told["tool"], p50=told["p50"], p95=told["p95"])
+    share = {"count": told["count"], "requests": told["requests"], "percent": _percent(told["rate"])}
+    return say("stats.ranked", tool=told["tool"], **share)
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.3g}"

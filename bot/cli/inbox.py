@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -123,16 +124,15 @@ def _ask(question: str) -> str:
     return line
 
 
-def _lines(part: dict[str, Any]) -> list[str]:
-    text = f"{part['name']}: {part['text']}" if part["name"] else part["text"]
-    return str(text).split("\n")
-
-
 def _shown(answer: dict[str, Any], place: str) -> str:
     """Return the lines of a request's card."""
+    from adapters.terminal.messages import thing
+    from hitl.cards.shown import Part, PartKind
+
     shown, colour = answer["card"], RISK_COLOURS[answer["card"]["risk"]]
     head = say("inbox.head", place=place, sign=shown["sign"], risk=shown["risk"].upper(), short=answer["short"])
-    parts = (line for part in shown["parts"] for line in _lines(part))
+    parts = [Part(PartKind(part["kind"]), part["text"], part["name"]) for part in shown["parts"]]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     below = (shown[name] for name in ("below", "place", "note", "rule", "stakes"))
-    lines = [shown["headline"], *(f"  {line}" for line in parts), *below, *shown["warnings"], shown["approvers"]]
+    lines = [shown["headline"], *thing(parts, width), *below, *shown["warnings"], shown["approvers"]]
     return "\n".join(["", painted(head, colour), *filter(None, lines)])

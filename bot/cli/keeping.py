@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.common import AsJson, Config, kept_files, print_json, settings
+from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
 from hitl.cards.wording import say
 
 
@@ -19,19 +19,27 @@ def register(app: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The new file.")], config: Config = None, json: AsJson = False
+    file: Annotated[Path, typer.Argument(help="The new file.", readable=False)],
+    config: Config = None,
+    json: AsJson = False,
 ) -> None:
     """Copy the database while the service runs.
 
-    The copy shows one moment, and is verified in the same way as by `sayso audit verify`. It doesn't hold the keys of
+    The copy shows one moment, belongs to the service's user, and is verified in the same way as by `sayso audit
+    verify`. It holds the arguments of requests unmasked, so it can't lie in the workspace. It doesn't hold the keys of
     the integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who
     has both can forge an approval.
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
     from adapters.database.sqlite.backup import back_up
+    from bot.paths import is_within
 
-    kept = kept_files(settings(config))
+    found = settings(config)
+    if is_within(file, found.folder("workspace")):
+        inside = found.folder("state") / file.name
+        fail(say("backup.exposed", file=file, workspace=found.folder("workspace"), inside=inside), 2)
+    kept = kept_files(found)
     made = back_up(kept.database, file, kept.keys, kept.mark)
     if json:
         print_json({"file": str(file), "lines": made.lines, "calls": made.calls})
@@ -40,7 +48,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that `sayso backup` made.")],
+    file: Annotated[Path, typer.Argument(help="A file that `sayso backup` made.", readable=False)],
     config: Config = None,
     json: AsJson = False,
 ) -> None:

@@ -30,6 +30,7 @@ from bot.cli import (
     testing,
     tokens,
 )
+from bot.errors import explained
 from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
@@ -70,7 +71,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 def main() -> None:
-    """Run the command line. A user's mistake gives one line on stderr, never a traceback."""
+    """Run the command line. A user's mistake or a file that this user can't read gives one line on stderr."""
     # A call makes about 2,000 objects that are freed when it ends. With Python's default threshold of 700 objects, the
     # collector examines the calls in flight several times for each call, and the modules a hundred times while a
     # command is imported.
@@ -95,7 +96,8 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         if error.errno not in _FULL:
-            raise
+            tell(explained(error), "red")
+            sys.exit(1)
         tell(say("command.full", error=error.strerror), "red")
         # The rest of the buffer can't be written either. At its end the interpreter would print an error about it.
         os._exit(1)

@@ -55,14 +55,25 @@ def _show(move: Move) -> None:
     ):
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=2)
         typer.echo(mask(_hidden("\n".join(lines), move)))
+    for server, argument in move.exposed:
+        typer.echo(
+            f"Warning: {server} has a secret in its argument {argument}, and {move.settings} would hold it as it is."
+            " If the server takes it from a variable, use env_files instead."
+        )
     for name, why in move.left.items():
-        typer.echo(f"{name} stays with the client: {why}.")
+        typer.echo(f"{name} stays with the client and isn't gated: {why}.")
+    if move.left:
+        typer.echo(
+            f"To gate a server that stays, add it to {move.settings} by hand (docs/how-to/mcp.md), and remove it from"
+            " the client."
+        )
 
 
 def _hidden(text: str, move: Move) -> str:
-    """Return the text without the values that are moved to files of their own, even if they don't look like secrets."""
-    for value in sorted(filter(None, move.secrets.values()), key=len, reverse=True):
-        text = text.replace(json.dumps(value), '"[moved to a file]"')
+    """Return the text without private values of servers, even if they don't look like secrets."""
+    for value in sorted(move.private | set(move.secrets.values()), key=len, reverse=True):
+        for written in (json.dumps(value), json.dumps(value, ensure_ascii=False), f"'{value}'"):
+            text = text.replace(written, '"[hidden]"').replace(f"={written[1:]}", '=[hidden]"')
     return text
 
 
@@ -70,5 +81,6 @@ def _taken_back(file: Path, whole: bool) -> None:
     typer.echo(f"Restored {file} as it was.")
     if not whole:
         typer.echo(
-            "The tables [mcp.servers...] in the settings were edited since and stay. Remove what you don't need."
+            "The settings were edited or taken away since the move. If they have tables [mcp.servers...], these"
+            " stay, with the files of their secrets. Remove what you don't need."
         )

@@ -181,12 +181,15 @@ def _in_force(state: Path, since: int, principal: str) -> bool:
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     """Return the requests that the person approved in the last days. Return nothing if there is no database yet."""
     from adapters.database.sqlite.history import requests
+    from bot.names import names_of
     from hitl.history import RecordQuery
 
     if not (found.folder("state") / "sayso.db").exists():
         return []
     database, keys, _ = kept_files(found)
-    people = frozenset(found.directory().identities(principal))
+    directory = found.directory()
+    people = frozenset(directory.identities(principal))
     asked = RecordQuery(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
-    decided = (each for each in requests(database, keys, asked) if each["decided_by"] in people)
+    listed = requests(database, keys, asked, names=names_of(directory))
+    decided = (each for each in listed if each.get("decided_by") in people)
     return [each for each in decided if each["status"] not in {"rejected", "withdrawn", "denied", "expired", "pending"}]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_module
 import os
 import secrets
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
 from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
 from hitl.cards.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -133,7 +137,9 @@ def init(
     managed: Annotated[
         bool, typer.Option("--managed", help="Coding agents: the settings that only root can change.")
     ] = False,
-    wait: Annotated[int, typer.Option("--wait", help="Coding agents: seconds to wait for people.")] = 600,
+    wait: Annotated[
+        int | None, typer.Option("--wait", help="Coding agents: seconds to wait for people, by default 600.")
+    ] = None,
     untested: Annotated[
         bool, typer.Option("--untested", help="Coding agents: also for a version that wasn't tried.")
     ] = False,
@@ -143,7 +149,8 @@ def init(
     It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
 
     At a terminal it asks whether you are the only approver. If you are, your own yes counts up to high risk, here and
-    on your phone; critical requests still need a second person.
+    on your phone; critical requests still need a second person. Then it offers each surface in turn, and runs `doctor`.
+    It asks nothing if an option says who may ask or approve.
 
     Example: sayso init --approver local:1001 --runtime /tmp/sayso
 
@@ -162,7 +169,7 @@ def init(
         return
     if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested, "--yes": yes}
-        words = [*(flag for flag, given in flags.items() if given), "--wait", str(wait)]
+        words = [flag for flag, given in flags.items() if given] + (["--wait", str(wait)] if wait is not None else [])
         _gate(platform.value, config, words, remove=remove)
     if platform is not None:
         way = _way(platform, receive)
@@ -172,7 +179,19 @@ def init(
             _add_telegram(file, token_file, way, webhook_url)
         return
     people = _People(requester, approver, self_approval, alone)
+    asks = people == _People(None, None, Limit.OFF, None) and sys.stdin.isatty()
+    if asks:
+        people = people._replace(alone=typer.confirm(say("init.alone")))
     _first(file, people, state, runtime, workspace)
+    if asks:
+        from bot.doctor.checks import run_checks
+
+        _offer(file, token_file, secrets_in)
+        typer.echo("\n" + say("init.checks", file=file))
+        print_checks(run_checks(settings(file, ruling=True), file))
+        typer.echo(say("init.run", file=file))
+    else:
+        typer.echo(f"Next: sayso doctor --config {file}, then sayso run --config {file}.")
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -210,8 +229,6 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
         fail("An empty name is nobody; nothing was written.", 2)
     own = not people.requesters and not people.approvers
     alone, self_approval = people.alone, people.self_approval
-    if alone is None:
-        alone = own and self_approval is Limit.OFF and sys.stdin.isatty() and typer.confirm(say("init.alone"))
     if alone and not own:
         fail(say("init.not_alone"), 2)
     if alone and self_approval is Limit.OFF:
@@ -229,9 +246,52 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(f"Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.")
+    typer.echo(f"Wrote {file}.")
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
         typer.echo(say("init.one_person", name=approvers[0]))
+
+
+def _offer(file: Path, token_file: str, secrets_in: str) -> None:
+    """Offer each surface until the person is done. A surface that can't be added leaves the file as it is."""
+    from bot.cli.moving import move
+    from bot.mcp_clients import McpClient
+
+    agents = [one for one in Platform if one is not Platform.MCP and one not in _WAYS]
+    clients = list(McpClient)
+
+    def hook() -> None:
+        typer.echo(say("init.hook", host=_chosen(agents), file=file))
+
+    def mcp() -> None:
+        move(_chosen(clients), None, file, Path(secrets_in).expanduser() / "mcp", yes=False, remove=False)
+
+    flows = (
+        lambda: _add_telegram(file, token_file, Receive.POLLING, ""),
+        lambda: _add_slack(file, secrets_in, Receive.SOCKET),
+        lambda: _add_http(file),
+        hook,
+        mcp,
+    )
+    typer.echo("\n" + say("init.surfaces", agents=", ".join(agents), clients=", ".join(clients)))
+    while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
+        if choice not in map(str, range(1, len(flows) + 1)):
+            continue
+        with contextlib.suppress(typer.Exit):
+            flows[int(choice) - 1]()
+
+
+def _chosen(names: Sequence[str]) -> str:
+    """Ask for one of these names until it is one of them."""
+    while (name := str(typer.prompt(say("init.which", names=", ".join(names)))).strip()) not in names:
+        pass
+    return name
+
+
+def _add_http(file: Path) -> None:
+    """Append the settings for the HTTP API; existing settings stay unchanged."""
+    if "http" not in _read(file):
+        _write(file, "\n[http]\nport = 8080\n", "a")
+    typer.echo(say("init.http", file=file))
 
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:

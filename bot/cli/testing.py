@@ -176,7 +176,7 @@ class _Test:
     def _missed(self) -> list[str]:
         """The routes that the card never reached."""
         record = (self.call or {}).get("record", ())
-        shown = {jsonlib.loads(line["data"])["route"] for line in record if line["event"] == "shown"}
+        shown = {jsonlib.loads(line["data"]).get("route") for line in record if line["event"] == "shown"}
         return [route for route in self._routes() if route not in shown]
 
     def _seconds(self, line: dict[str, Any]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -15,6 +14,7 @@ from hitl.cards.card import file_below, whole
 from hitl.errors import InvalidConfirmation, Unavailable
 from hitl.gate.response import Answer, Came
 from hitl.ports import Change, PlatformError, adding
+from hitl.proof.chain import data_of
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Presses:
     async def _has_file(self, call: Call, card: str) -> bool:
         """Return whether the record says that a card has its file."""
         lines = await self._voice.store.history(call.ref)
-        return any(line.event == Event.ATTACHED and json.loads(line.data).get("card") == card for line in lines)
+        return any(line.event == Event.ATTACHED and data_of(line.data).get("card") == card for line in lines)
 
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press.

@@ -66,6 +66,8 @@ class StoredTurns:
         #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
+        #: (conversation, line) of each overheard message, by the message's id: a thread may begin below it.
+        self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
     def idle(self) -> bool:
@@ -93,20 +95,36 @@ class StoredTurns:
         except Unavailable as error:
             _log.error("turn.not_resumed", {"why": error.message})
 
-    def overheard(self, place: str, principal: str, text: str) -> None:
-        """Remember a text that was said to other people, so that the agent gets it as a quotation in the next turn."""
+    def overheard(self, place: str, principal: str, text: str, message: str | None = None) -> None:
+        """Remember a text that was said to other people, so that the agent gets it as a quotation in the next turn.
+
+        The texts are in memory only. If a turn begins in the thread below a message, the agent gets this message too.
+        """
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
+        line = (principal, cut_middle(text, _LINE).text)
+        lines.append(line)
+        if message:
+            self._roots[message] = place, line
+
+    def named(self, principal: str, place: str) -> str:
+        """Return a person's name and principal for the agent, or the principal alone if no name is known."""
         name = self._service.gate.names.of(principal, place.partition(":")[0])
-        who = principal if name == principal else f"{name} ({principal})"
-        lines.append((who, cut_middle(text, _LINE).text))
+        return principal if name == principal else f"{name} ({principal})"
+
+    def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
+        """Return the texts in a conversation since the last turn, and the message that its thread is below."""
+        said, here = list(self._said.pop(heard.conversation, ())), heard.conversation
+        place, root = self._roots.pop(heard.thread or "", ("", None))
+        if root and here.startswith(f"{place}/"):
+            said.insert(0, root)
+        return tuple((self.named(who, here), text) for who, text in said)
 
     async def begin(self, heard: Text, voice: Voice) -> None:
         """Store a turn. It starts when the earlier turns in the conversation have ended."""
         place = heard.conversation
         name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
-        said = tuple(self._said.pop(place, ()))
-        who = voice.principal(heard)
+        said, who = self._said_before(heard), voice.principal(heard)
         turn = KeptTurn(name, place, heard.identity, who, heard.message or "", heard.text, said)
         fresh = await self._store.begin_turn(turn)
         if fresh and place in self._running:
@@ -135,7 +153,9 @@ class StoredTurns:
             who, gate = voice.principal(heard), self._service.gate
             await gate.ready(call)
             card, wording = details(call, gate.names), voice.wording(heard)
-            asked = Explaining(heard.text, who, card, turn.state if turn else b"", wording)
+            asked = Explaining(
+                heard.text, self.named(who, heard.conversation), card, turn.state if turn else b"", wording
+            )
             async with working(self._service, (voice,), heard.conversation):
                 answer = await self.agent.explain(asked)
             await voice.tell(heard, framed(self.agent.name, answer, voice.wording(heard)))
@@ -155,10 +175,13 @@ class StoredTurns:
         if task := self._running.get(heard.conversation):
             task.cancel()
             await asyncio.wait({task, *self.asking})
-        withdrawn = 0
+        last, withdrawn = await self._store.last_turn(heard.conversation), 0
+        state = last.state if last else b""
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
-            await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
+            kept = await self._as_kept(turn)
+            state = kept.state or state  # A turn that never began passes the conversation on to the next turn.
+            await self._store.keep_turn(replace(kept, state=state, done=True))
         self._work(heard.conversation)
         await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
         return True
@@ -256,6 +279,11 @@ class _Turn:
     def wording(self) -> Wording:
         """The language of the conversation."""
         return self._service.gate.people.wording(self.kept.place)
+
+    @property
+    def asked_by(self) -> str:
+        """The name and principal of the requester."""
+        return self._turns.named(self.on_behalf_of, self.kept.place)
 
     @property
     def text(self) -> str:

@@ -103,7 +103,7 @@ class Turns:
         who = self._voice.principal(heard)
         if heard.addressed and self._voice.gate.access.may_ask(who, heard.conversation):
             return await stored.begin(heard, self._voice)
-        stored.overheard(heard.conversation, who, heard.text)
+        stored.overheard(heard.conversation, who, heard.text, heard.message)
         if heard.addressed:
             refused = NotApprover(fact(Refusal.REQUESTER, who=who))
             await self._voice.tell(

@@ -200,7 +200,8 @@ class Voice:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]
-        return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
+        came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
+        return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
     async def record(self, heard: Heard, what: Event) -> None:
         """Record an event with the call whose card it was about.

@@ -6,12 +6,12 @@ them.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from hitl.call import ReplyKind
 from hitl.errors import Unavailable
 from hitl.platforms import Check, Health
+from hitl.proof.chain import data_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: At most this many of the latest lines of the record are read.
 _LATEST = 10_000
+_KINDS = [kind.value for kind in ReplyKind]
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
@@ -47,8 +48,8 @@ def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
 def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
     """Yield the surface, the kind and the time of each recorded answer, oldest first."""
     for at, data in reversed(_lines(database)):
-        line = json.loads(data)
-        if "surface" in line and "kind" in line:
+        line = data_of(data)
+        if line.get("kind") in _KINDS and isinstance(line.get("surface"), str):
             yield (line["surface"], ReplyKind(line["kind"])), at
 
 

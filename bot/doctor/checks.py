@@ -13,20 +13,24 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.http.surface import HTTP
 from adapters.terminal.surface import LOCAL
+from bot.errors import explained
 from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
 from hitl.call import Mode, State
+from hitl.cards.wording import say
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
+from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from adapters.database.sqlite.survey import Survey
     from adapters.executors.confinement import Sandbox
@@ -39,32 +43,48 @@ _LEAST_FREE_BYTES = 100 * 1024 * 1024
 _MEND_DRY_RUN = (
     "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
 )
+#: The most open calls whose rows, votes and record are verified, which takes about a second.
+_MOST_VERIFIED = 1000
 #: Seconds. Clocks that NTP corrects are behind by less than this.
 _MOST_BEHIND_S = 2.0
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     """Return all checks, in the order in which a call depends on them. `source` is the settings file."""
-    return [
-        _source(source),
-        *_people(settings, source),
-        _folder(settings.folder("state")),
-        _database(settings.folder("state") / "sayso.db"),
-        *_clock(settings.folder("state") / "sayso.db"),
-        _keys(settings),
-        _mark(settings),
-        _sqlite(settings.folder("state") / "sayso.db"),
-        *_tools(settings),
-        *_exposed(settings),
-        *_policy(settings),
-        *_dry_run(settings.folder("state")),
-        _service(settings),
-        _agent(settings),
-        *(check for name in settings.set_up() for check in _platform(settings, name)),
-        *_answers(settings),
-        *_mcp(settings),
-        *_hooks(settings),
-    ]
+    state = settings.folder("state")
+    database = state / "sayso.db"
+    groups: tuple[tuple[str, Callable[[], Check | Iterable[Check]]], ...] = (
+        ("settings", lambda: _source(source)),
+        ("people", lambda: _people(settings, source)),
+        ("state folder", lambda: _folder(state)),
+        ("database", lambda: _database(database)),
+        ("clock", lambda: _clock(database)),
+        ("keys", lambda: _keys(settings)),
+        ("record", lambda: _record(settings)),
+        ("mark", lambda: _mark(settings)),
+        ("sqlite", lambda: _sqlite(database)),
+        ("tools", lambda: _tools(settings)),
+        ("workspace", lambda: _exposed(settings)),
+        ("open port", lambda: _open_port(settings)),
+        ("policy", lambda: _policy(settings)),
+        ("dry run", lambda: _dry_run(state)),
+        ("service", lambda: _service(settings)),
+        ("agent", lambda: _agent(settings)),
+        *((name, partial(_platform, settings, name)) for name in settings.set_up()),
+        ("answers", lambda: _answers(settings)),
+        ("mcp", lambda: _mcp(settings)),
+        ("hooks", lambda: _hooks(settings)),
+    )
+    return [check for name, look in groups for check in _looked(name, look)]
+
+
+def _looked(name: str, look: Callable[[], Check | Iterable[Check]]) -> Iterator[Check]:
+    """Yield the checks of one group. A file that can't be read makes a red check, and the other groups go on."""
+    try:
+        found = look()
+        yield from [found] if isinstance(found, Check) else found
+    except OSError as error:
+        yield Check(name, Health.RED, explained(error))
 
 
 def _mcp(settings: Settings) -> Iterator[Check]:
@@ -242,6 +262,9 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
+        # A person of a chat asks there, and has no token.
+        if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
+            continue
         place = people.conversations.get(origin)
         approvers = people.approvers if place is None or place.approvers is None else place.approvers
         if approvers or (place is not None and place.approvers is not None):
@@ -365,6 +388,28 @@ def _keys(settings: Settings) -> Check:
     return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
 
 
+def _record(settings: Settings) -> Iterator[Check]:
+    """Verify the calls that aren't over, which another check counts, and the service's own record."""
+    from adapters.database.keys import read
+    from adapters.database.sqlite.folder import KEYS
+    from adapters.database.sqlite.history import open_flaws
+
+    state, given = settings.folder("state"), settings.given_keys()
+    if not (state / "sayso.db").exists():
+        return
+    try:
+        keys = Keyring(read(given or state / KEYS, given=given is not None))
+        changed, line = open_flaws(state / "sayso.db", keys, _MOST_VERIFIED)
+    except (Unavailable, OSError):
+        return  # The checks of the database and of the keys report this.
+    if line is not None:
+        yield Check("record", Health.RED, say("start.tokens", seq=line))
+    elif changed:
+        yield Check("record", Health.YELLOW, say("audit.flawed", shorts=", ".join(changed)))
+    else:
+        yield Check("record", Health.GREEN, "open requests and the service's own record are as they were written")
+
+
 def _mark(settings: Settings) -> Check:
     if (mark := settings.mark_file()) is not None:
         return Check("mark", Health.GREEN, str(mark))
@@ -413,7 +458,7 @@ def _clock(path: Path) -> Iterator[Check]:
         text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
         yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
     elif newest:
-        yield Check("clock", Health.GREEN, "not behind the record")
+        yield Check("clock", Health.GREEN, "not behind the record. A clock that is ahead doesn't show here")
 
 
 def _kept(survey: Survey, aside: int) -> str:
@@ -540,6 +585,16 @@ def _exposed(settings: Settings) -> Iterator[Check]:
         yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
 
 
+def _open_port(settings: Settings) -> Iterator[Check]:
+    """Yield a check if other machines may send tokens without TLS. Nothing here knows which of them is the proxy."""
+    http = settings.http
+    if http.port is not None and http.proxy and not http.on_loopback:
+        text = (
+            f"http.proxy is set, and any machine that reaches {http.host} port {http.port} may send tokens without TLS"
+        )
+        yield Check("http", Health.YELLOW, f"{text}; let only the proxy reach that port, or set http.host to 127.0.0.1")
+
+
 def _policy(settings: Settings) -> Iterator[Check]:
     from bot.errors import SettingsError
 
@@ -581,16 +636,20 @@ def _flat(text: str) -> str:
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
-    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted."""
+    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted.
+
+    It is made in the state folder, or, before the first start, in the folder for temporary files.
+    """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError
 
-    if not state.is_dir():
-        return
+    there = state.is_dir()
     try:
         # This runs on a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
-            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+            took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
+    except PermissionError:
+        raise
     except (SaysoError, SettingsError, OSError) as error:
         text = f"a call that is thrown away can't be made: {_flat(str(error))}"
         yield Check("dry run", Health.RED, f"{text}. {_MEND_DRY_RUN}")
@@ -599,6 +658,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
         yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}. {_MEND_DRY_RUN}")
     else:
         text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        text += "" if there else f"; in a temporary folder, because {state} isn't there yet"
         yield Check("dry run", Health.GREEN, text)
 
 

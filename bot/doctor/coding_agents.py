@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
+from hitl.cards.wording import say
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.wire import SOCKET_NAME
 
@@ -16,10 +20,37 @@ if TYPE_CHECKING:
 
 
 def set_up(settings: Settings, host: str, words: list[str]) -> int:
-    """Install the hook of a coding agent, which asks on this service's socket. Return the exit status."""
+    """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
+
+    Print a warning on stderr if the words ask for a longer wait than the policy gives people.
+    """
     from sayso_client.hooks.installing import main
 
+    wait_s, people_s = _wait_of(words), _time_of(settings) if _wait_of(words) else None
+    if wait_s and people_s and wait_s > people_s:
+        typer.echo(say("init.wait", wait=wait_s, people=people_s), err=True)
     return main(["install", host, "--socket", str(settings.folder("runtime") / SOCKET_NAME), *words])
+
+
+def _wait_of(words: list[str]) -> int | None:
+    """Return the seconds of `--wait` among the words, or None. The installer reports a wrong value."""
+    told = " ".join(words).replace("--wait=", "--wait ").split()
+    seconds = dict(itertools.pairwise(told)).get("--wait", "")
+    return int(seconds) if seconds.isdecimal() else None
+
+
+def _time_of(settings: Settings) -> int | None:
+    """Return the policy's own time for an answer in seconds, or None if the policy can't be read."""
+    from bot.compose import policy_library
+    from bot.errors import SettingsError
+    from bot.policies import need_engine
+
+    try:
+        need_engine()
+        library = policy_library(settings.policy_folders())
+        return library.load(library.read(settings.policy_name())).checked.timeout_s
+    except SettingsError:
+        return None  # `sayso doctor` reports this.
 
 
 def take_out(host: str, words: list[str]) -> int:
@@ -36,17 +67,17 @@ def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
     `red`, and a sentence.
     """
     from sayso_client.errors import ClientError
-    from sayso_client.hooks.installing import MARK, checked, module
+    from sayso_client.hooks.installing import MARK, checked, lost, module, own_file
 
     agents = set(agents)
     for host in HOSTS:
         known = module(host)
-        own, managed = Path.home() / known.FILE, Path(known.MANAGED) if known.MANAGED else None
-        for file in filter(None, (own, managed)):
+        managed = Path(known.MANAGED) if known.MANAGED else None
+        for file in filter(None, dict.fromkeys((own_file(known), Path.home() / known.FILE, managed))):
             # The settings in a home folder are for the agents of its user, who also runs this.
-            users = {*agents, *([os.getuid()] if file == own else [])}
+            users = {*agents, *([os.getuid()] if file != managed else [])}
             try:
-                if MARK in file.read_text("utf-8", "replace"):
+                if lost(file) or MARK in file.read_text("utf-8", "replace"):
                     yield from ((host, state, text) for state, text in checked(host, file, users))
             except OSError:
                 continue  # The file doesn't exist, or it belongs to another user.

@@ -35,7 +35,8 @@ class Intake:
     """Reads recorded events, hands them to their handlers, and marks them as done.
 
     `handlers` holds the handler for each source of events. If a handler raises, the event is tried again. If an event
-    decides a call, the commit that decides the call also marks the event as done.
+    is about a call, the commit that decides the call or records the reply also marks the event as done. If a handler
+    raises after that, the log says so, and the event isn't tried again.
     """
 
     def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
@@ -119,7 +120,10 @@ class Intake:
             aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=tries)
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
-        if aside:
+        if aside is None:
+            # The commit that decided the call also marked the event as done, and an operator's handler failed later.
+            _log.warning("intake.not_retried", {"source": event.source, "id": event.id})
+        elif aside:
             _log.error("intake.set_aside", {"source": event.source, "id": event.id})
         else:
             await asyncio.sleep(wait_s)

@@ -6,20 +6,34 @@ import asyncio
 import functools
 import inspect
 import random
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
+import certifi
 import httpx
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.gating import Terms, Tool
-from sayso_client.life import WAIT_S, Asked, Life, Request, Run, Secret, Send, after_asking, asking_people, life
+from sayso_client.life import (
+    WAIT_S,
+    Asked,
+    Life,
+    Pause,
+    Request,
+    Run,
+    Secret,
+    Send,
+    after_asking,
+    after_push_back,
+    asking_people,
+    life,
+)
 from sayso_client.outcomes import Answer, NotRun, Ran
+from sayso_client.remote import trusting
 from sayso_client.settings import Configuration, configuration
 from sayso_client.wording import say
 
@@ -68,9 +82,7 @@ class _Link:
         if self._chosen.url.startswith("http:"):
             # A request without TLS goes only to this machine, so no certificates are loaded. Loading them takes 20 ms.
             return {"verify": False, "uds": self._chosen.socket}
-        if self._chosen.ca_file:
-            return {"verify": ssl.create_default_context(cafile=self._chosen.ca_file)}
-        return {"verify": httpx.create_ssl_context(trust_env=False)}
+        return {"verify": trusting(self._chosen.ca_file or certifi.where())}
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:
@@ -127,7 +139,10 @@ class Sayso(_Link):
         self._http.close()
 
     def call(self, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
-        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again."""
+        """Ask for a call, wait, and run `work` if it may run. Errors of `work` are reported and raised again.
+
+        If the report of a run fails, the result is a Ran with `reported` False.
+        """
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
     def ask(self, request: Request) -> dict[str, Any]:
@@ -139,6 +154,8 @@ class Sayso(_Link):
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+
+        A call for which there was no room is asked again alone, when the service says, for ten minutes at most.
 
         Raises ClientError if the batch can't be asked for. If a call's function raised, or the call wasn't recorded,
         its result is a NotRun with the status `failed`.
@@ -196,12 +213,18 @@ class Sayso(_Link):
         step = _first(one)
         while not isinstance(step, Ran | NotRun):
             try:
-                came = work() if isinstance(step, Run) else self._send(step)
+                came = self._carried_out(step, work)
             except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
                 step = _thrown(one, error)
             else:
                 step = _next(one, came)
         return step
+
+    def _carried_out(self, step: Send | Run | Pause, work: Callable[[], Any]) -> Any:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        return work() if isinstance(step, Run) else self._send(step)
 
     def _send(self, step: Send) -> dict[str, Any]:
         give_up, tries = time.monotonic() + self._patience_s, 0
@@ -301,12 +324,18 @@ class AsyncSayso(_Link):
         step = _first(one)
         while not isinstance(step, Ran | NotRun):
             try:
-                came = await _done(work) if isinstance(step, Run) else await self._send(step)
+                came = await self._carried_out(step, work)
             except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
                 step = _thrown(one, error)
             else:
                 step = _next(one, came)
         return step
+
+    async def _carried_out(self, step: Send | Run | Pause, work: Callable[[], Any]) -> Any:
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return None
+        return await _done(work) if isinstance(step, Run) else await self._send(step)
 
     async def _send(self, step: Send) -> dict[str, Any]:
         give_up, tries = time.monotonic() + self._patience_s, 0
@@ -328,7 +357,7 @@ async def _done(work: Callable[[], Any]) -> Any:
     return await came if inspect.isawaitable(came) else came
 
 
-Step = Send | Run | Ran[Any] | NotRun
+Step = Send | Run | Pause | Ran[Any] | NotRun
 
 
 def _first(one: Life) -> Step:
@@ -358,6 +387,7 @@ class _Batch:
         self._requests = [plan.request for plan in planned]
         self._args = [request.arguments() for request in self._requests]
         self._secrets = [Secret() for _ in planned]
+        self._key = token_hex(16)
 
     def asking(self) -> Send:
         """Return the one request that asks for all calls of the batch."""
@@ -365,20 +395,19 @@ class _Batch:
             {"id": str(at), **request.body(args), "secret_hash": secret.hash}
             for at, (request, args, secret) in enumerate(zip(self._requests, self._args, self._secrets, strict=True))
         ]
-        return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": token_hex(16)})
+        return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": self._key})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
         """Return the generator `Life` of each call, which begins after the answer, in the order of the batch."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)
-        return [_after(request, args, secret, each) for request, args, secret, each in kept]
+        return [self._after(request, args, secret, each) for request, args, secret, each in kept]
 
-
-def _after(request: Request, args: Mapping[str, Any], secret: Secret, outcome: Mapping[str, Any]) -> Life:
-    if outcome["problem"]:
-        raise answered(outcome["problem"])
-    return (yield from after_asking(request, args, secret, outcome["call"]))
+    def _after(self, request: Request, args: Mapping[str, Any], secret: Secret, outcome: Mapping[str, Any]) -> Life:
+        if outcome["problem"]:
+            return after_push_back(replace(request, key=f"{self._key}/{outcome['id']}"), outcome["problem"])
+        return after_asking(request, args, secret, outcome["call"])
 
 
 def _failed(error: Exception) -> NotRun:

@@ -14,6 +14,7 @@ import sys
 from sayso_client.errors import ClientError
 from sayso_client.terminal import INTERRUPTED, carry_any_text, clock_of, interrupted, tell, visible
 from sayso_client.wording import say
+from sayso_client.written import read, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +151,9 @@ class Command:
         if call["status"] != "pending":
             return ""
         if not self._quiet:
-            approvers, until = _named(call["approvers"]), clock_of(call["expires_at"])
+            # A service of an earlier version sends no names.
+            approvers = _named(call.get("approver_names") or call["approvers"])
+            until = clock_of(call["expires_at"])
             waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
         call = self._asking.wait(None if self._quiet else self._watch_cards)
@@ -366,8 +369,8 @@ def _keep(outcome: str | None, value: dict[str, Any]) -> None:
 
 def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
     try:
-        given = jsonlib.loads(args)
-        jsonlib.dumps(given)
+        given = read(args)
+        spelled(given)
     except (ValueError, RecursionError) as error:
         raise _usage("ask.args", error=error) from error
     if not isinstance(given, dict):

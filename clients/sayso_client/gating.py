@@ -66,13 +66,16 @@ class Tool:
     def request(self, *args: Any, **kwargs: Any) -> Request:
         """Return the request for a call with these arguments, with the defaults filled in.
 
-        Raises TypeError as the call itself would, and ClientError if a file's name isn't text.
+        Raises TypeError as the call itself would, and ClientError if a file's name isn't text, or if a keyword of
+        `**kwargs` has the name of another parameter: people would see only one of the two values.
         """
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         seen: dict[str, Any] = {}
         for name, value in bound.arguments.items():
             if name in self._variable:
+                if taken := value.keys() & (self._signature.parameters.keys() - self._variable):
+                    raise ClientError("ARGUMENTS", say("arguments.twice", name=min(taken)))
                 seen |= value
             elif name not in self._context:
                 seen[name] = value

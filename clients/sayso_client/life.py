@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import secrets
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
@@ -19,7 +20,7 @@ from urllib.parse import quote
 
 import rfc8785
 
-from sayso_client.errors import ClientError
+from sayso_client.errors import ClientError, answered
 from sayso_client.outcomes import NotRun, Ran
 from sayso_client.wording import say
 
@@ -35,6 +36,12 @@ _UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EX
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
 #: The name of the argument that holds the paths and hashes of the files on which the call depends.
 FILES = "files"
+#: Seconds for which a call of a batch is asked again while too many calls are pending or were asked recently.
+_PUSHED_BACK_S = 600
+_PUSHED_BACK = "TOO_MANY_PENDING"
+#: Seconds between two attempts, if the service names none.
+_PAUSE_S = 10
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +59,15 @@ class Run:
     """The step at which the caller of the generator runs the function. It comes at most once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The step at which nothing is done for some seconds."""
+
+    seconds: float
+
+
 #: A generator that yields steps, receives the result of each, and returns the outcome.
-Life: TypeAlias = Generator[Send | Run, Any, Ran[Any] | NotRun]
+Life: TypeAlias = Generator[Send | Run | Pause, Any, Ran[Any] | NotRun]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +183,42 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
     if claim is None:
         return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
     if unfit := _unfit(request, args, call, claim):
-        yield _report(path, secret, "failed", error=unfit)
+        with contextlib.suppress(ClientError):
+            yield _report(path, secret, "failed", error=unfit)
         return NotRun("refused", unfit, call["ref"])
+    # From here on a report that fails must not replace the function's value or error: the function ran.
     try:
         value = yield Run()
     except Exception as error:
-        yield _report(path, secret, "failed", error=f"{type(error).__name__}: {error}")
+        with _told_if_lost(call):
+            yield _report(path, secret, "failed", error=f"{type(error).__name__}: {_text(error)}")
         raise
     except BaseException:
         # The function was interrupted, so its effect isn't known.
-        yield _report(path, secret, "unknown")
+        with _told_if_lost(call):
+            yield _report(path, secret, "unknown")
         raise
-    yield _report(path, secret, "succeeded", output="" if value is None else str(value))
-    return Ran(call["ref"], value)
+    answer = None
+    with _told_if_lost(call):
+        answer = yield _report(path, secret, "succeeded", output="" if value is None else _text(value))
+    return Ran(call["ref"], value, reported=answer is not None)
+
+
+def after_push_back(request: Request, problem: Mapping[str, Any]) -> Life:
+    """Ask for a call alone that had no room in a batch, after the time that the service named, for ten minutes at most.
+
+    `request` has the key that the call had in the batch. Raises ClientError for any other problem, and at the end.
+    """
+    error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
+    waited = 0
+    while error.code == _PUSHED_BACK and waited < _PUSHED_BACK_S:
+        yield Pause(pause)
+        waited, pause = waited + pause, _PAUSE_S
+        try:
+            return (yield from life(request))
+        except ClientError as refused:
+            error = refused
+    raise error
 
 
 class Asked(TypedDict, total=False):
@@ -206,16 +243,23 @@ def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
     Returns a Ran with the answered call, or a NotRun if nobody answered. Nothing is run.
     """
     body = {"question": question, **terms} | ({"options": list(options)} if options else {})
+    asking = Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})
     try:
-        call = _whole((yield Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})))
+        call = _whole((yield asking))
     except ClientError as error:
         return _refused(error, known=False)
-    path = f"/v1/calls/{quote(call['ref'], safe='')}"
+    except BaseException:
+        with contextlib.suppress(ClientError):
+            call = yield asking
+            yield _withdrawal(_path(_whole(call)))
+        raise
+    path = _path(call)
     try:
         while call["status"] == "pending":
             call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}")))
     except BaseException:
-        yield Send("POST", f"{path}/withdraw", {})
+        with contextlib.suppress(ClientError):
+            yield _withdrawal(path)
         raise
     if call["status"] == "succeeded":
         return Ran(call["ref"], call)
@@ -226,11 +270,15 @@ def _path(call: Mapping[str, Any]) -> str:
     return f"/v1/calls/{quote(call['ref'], safe='')}"
 
 
+def _withdrawal(path: str) -> Send:
+    return Send("POST", f"{path}/withdraw", {})
+
+
 def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
     """Return the step that ends a call for which nobody waits: withdraw it, or report a claimed call as not run."""
     path = _path(_whole(call))
     if call.get("claim") is None:
-        return Send("POST", f"{path}/withdraw", {})
+        return _withdrawal(path)
     return _report(path, secret, "failed", error=say("unfit.interrupted", tool=request.tool))
 
 
@@ -284,6 +332,23 @@ def digest(request: Request, args: Mapping[str, Any], call: Mapping[str, Any]) -
 def _report(path: str, secret: Secret, result: str, *, output: str = "", error: str | None = None) -> Send:
     body = {"secret": secret.value, "result": result, "output": output[:_LONGEST_OUTPUT]}
     return Send("POST", f"{path}/finish", {**body, "error": error[:_LONGEST_ERROR]} if error else body)
+
+
+@contextlib.contextmanager
+def _told_if_lost(call: Mapping[str, Any]) -> Iterator[None]:
+    """Log a report that fails, instead of raising its error."""
+    try:
+        yield
+    except ClientError as error:
+        _log.warning(say("run.unreported", ref=call["ref"], error=error.code))
+
+
+def _text(value: object) -> str:
+    """Return `str(value)` as text that UTF-8 can hold, or the name of its type if `str` raises."""
+    try:
+        return str(value).encode("utf-8", "replace").decode()
+    except Exception:  # noqa: BLE001 - the function ran, whatever its value is
+        return type(value).__name__
 
 
 def _hash_of(name: str) -> str:

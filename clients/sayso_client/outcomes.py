@@ -10,10 +10,14 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Ran(Generic[T_co]):
-    """The call was allowed or approved, and the function ran once. `ref` is the call's ref."""
+    """The call was allowed or approved, and the function ran once. `ref` is the call's ref.
+
+    `reported` is False if the service couldn't record that: it then records that the result is unknown.
+    """
 
     ref: str
     value: T_co
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True)

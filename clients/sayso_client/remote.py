@@ -42,6 +42,21 @@ def address(url: str) -> SplitResult:
     return parts
 
 
+def trusting(ca_file: str | None) -> ssl.SSLContext:
+    """Return a TLS context that trusts the authorities in the file or, without one, those of the system.
+
+    Unlike `ssl.create_default_context` it writes no keys into the file that SSLKEYLOGFILE names.
+    """
+    import ssl
+
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_file is None:
+        made.load_default_certs()
+    else:
+        made.load_verify_locations(ca_file)
+    return made
+
+
 def remote(url: str, token: str, ca_file: str | None = None) -> Callable[[], Client]:
     """Return a function that opens a connection to the service at `url`. It raises ClientError if that fails.
 
@@ -53,14 +68,10 @@ def remote(url: str, token: str, ca_file: str | None = None) -> Callable[[], Cli
     parts = address(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
-    @cache
-    def trusted() -> ssl.SSLContext:
-        import ssl
-
-        return ssl.create_default_context(cafile=ca_file)
+    trusted = cache(trusting)
 
     def opened() -> socket.socket:
-        context = trusted() if parts.scheme == "https" else None
+        context = trusted(ca_file) if parts.scheme == "https" else None
         plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
         if context is None:
             return plain

@@ -1,7 +1,7 @@
 """Finds the service's address and the token: from arguments, or from a file of the user's own.
 
-The working folder and the environment are never used: an agent that can write there could name a service of its own,
-which approves everything.
+The working folder and variables of the environment are never used, except HOME, which says where that file is: an agent
+that can write there could name a service of its own, which approves everything.
 """
 
 from __future__ import annotations
@@ -43,10 +43,13 @@ def configuration(
 ) -> Configuration:
     """Return the address and the token. Without an address, they are read from `file`, by default `default_file()`.
 
+    Paths in the file are relative to its folder.
+
     Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network unencrypted,
     or if another user could have written a file.
     """
-    told = {} if url or socket else _read(Path(file) if file else default_file())
+    own = Path(file) if file else default_file()
+    told = {} if url or socket else _read(own)
     url, socket = url or told.get("url"), socket or told.get("socket")
     ca_file = ca_file or told.get("ca_file")
     if token is None and (named := token_file or told.get("token_file")):
@@ -54,7 +57,7 @@ def configuration(
     if socket:
         return Configuration(_ON_SOCKET, token, str(Path(socket).expanduser()))
     if not url:
-        raise _wrong("configuration.none", file=file or default_file())
+        raise _wrong("configuration.none", file=own)
     address(url)
     return Configuration(url.rstrip("/"), token, None, _readable(Path(ca_file).expanduser()) if ca_file else None)
 
@@ -76,7 +79,12 @@ def _read(file: Path) -> dict[str, str]:
         raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
     if unknown := sorted(set(told) - _KEYS):
         raise _wrong("configuration.unknown", file=file, key=unknown[0], keys=", ".join(sorted(_KEYS)))
-    return {key: str(value) for key, value in told.items()}
+    return {key: str(value) if key == "url" else _beside(file, str(value)) for key, value in told.items()}
+
+
+def _beside(file: Path, path: str) -> str:
+    """Return a path in the file as it is meant: relative to the file's folder, and never to the working folder."""
+    return str(file.absolute().parent / Path(path).expanduser())
 
 
 def _readable(file: Path) -> str:

@@ -6,6 +6,7 @@ raises only the tool's own errors: if the service can't be reached, the sentence
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict, TypeVar
@@ -46,54 +47,53 @@ def missing(extra: str, error: ImportError) -> ImportError:
     return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
 
 
-class _Work:
-    """Runs the tool and keeps its result. So if its report is lost, the tool doesn't look as if it hadn't run."""
-
-    def __init__(self) -> None:
-        self.began = False
-        self.done: list[Any] = []
-
-    def outcome(self, error: ClientError) -> Ran[Any] | NotRun:
-        """Return the outcome of a call whose request, claim or report failed. Raises the tool's own errors."""
-        if self.done:
-            return Ran(error.ref or "", self.done[0])
-        if self.began:
-            raise error
-        return NotRun(error.code.lower(), error.message, error.ref or "")
-
-
 def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
     """Ask for a call, wait, and run `work` once if it may run. Raises the errors of `work`."""
-    kept = _Work()
+    began = False
 
     def run() -> T:
-        kept.began = True
-        kept.done.append(work())
-        done: T = kept.done[0]
-        return done
+        nonlocal began
+        began = True
+        return work()
 
     try:
         came = sayso.call(request, run)
-        return came if isinstance(came, Ran) or came.status != "succeeded" else _again(sayso.read(came.ref))
     except ClientError as error:
-        return kept.outcome(error)
+        if began:
+            raise
+        return _unasked(error)
+    if isinstance(came, Ran) or came.status != "succeeded":
+        return came
+    with contextlib.suppress(ClientError):
+        return _again(sayso.read(came.ref))
+    return came
 
 
 async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awaitable[T]]) -> Ran[T] | NotRun:
     """Ask for a call, as `run_gated` does, on an event loop."""
-    kept = _Work()
+    began = False
 
     async def run() -> T:
-        kept.began = True
-        kept.done.append(await work())
-        done: T = kept.done[0]
-        return done
+        nonlocal began
+        began = True
+        return await work()
 
     try:
         came: Ran[T] | NotRun = await sayso.call(request, run)
-        return came if isinstance(came, Ran) or came.status != "succeeded" else _again(await sayso.read(came.ref))
     except ClientError as error:
-        return kept.outcome(error)
+        if began:
+            raise
+        return _unasked(error)
+    if isinstance(came, Ran) or came.status != "succeeded":
+        return came
+    with contextlib.suppress(ClientError):
+        return _again(await sayso.read(came.ref))
+    return came
+
+
+def _unasked(error: ClientError) -> NotRun:
+    """Return the outcome of a call whose request or claim failed."""
+    return NotRun(error.code.lower(), error.message, error.ref or "")
 
 
 def _again(call: dict[str, Any]) -> NotRun:

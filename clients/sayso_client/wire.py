@@ -1,13 +1,12 @@
 """HTTP/1.1 over the Unix socket, as far as commands need it: builds the request of each operation and reads answers.
 
-Only `socket` and `json` are used: `http.client` takes 25 ms to import, and a hook starts for each tool call.
+Little more than `socket` and `json` is used: `http.client` takes 25 ms to import, and a hook starts for each tool call.
 """
 
 from __future__ import annotations
 
-import json
-
 from sayso_client.errors import answered
+from sayso_client.written import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,9 +167,9 @@ def _printable(key: str) -> str:
 def _body(named: dict[str, Any]) -> bytes:
     # Lone surrogates have no UTF-8, so they are sent as escapes. The service refuses them with a sentence.
     try:
-        return json.dumps(named, ensure_ascii=False).encode()
+        return spelled(named).encode()
     except UnicodeEncodeError:
-        return json.dumps(named).encode()
+        return spelled(named, ascii_only=True).encode()
 
 
 def _asked(named: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@
 # --uninstall removes programs, unit and user, and keeps configuration and record; --purge removes those too.
 # --prefix installs below another root folder and leaves systemd alone: for images, and for trying it out.
 set -eu
+# With CDPATH, `cd` may go to another folder than the one that it is given.
+unset CDPATH
 
 here=$(cd "$(dirname "$0")/../.." && pwd)
 prefix=
@@ -29,7 +31,17 @@ while [ $# -gt 0 ]; do
         --wheel) wheel=${2:?--wheel names a file}; shift ;;
         --approver) approvers="$approvers --approver ${2:?--approver names a principal}"; shift ;;
         --requester) requesters="$requesters --requester ${2:?--requester names a principal}"; shift ;;
-        --prefix) prefix=$(cd "${2:?--prefix names a folder}" && pwd); shift ;;
+        --prefix)
+            # The programs name their Python by its path, in a line that can't hold every character.
+            case ${2:?--prefix names a folder} in
+                *[!A-Za-z0-9/._-]* | [!/]*)
+                    echo "install.sh: --prefix takes an absolute path of letters, digits and / . _ -. Nothing was changed." >&2
+                    exit 2
+                    ;;
+            esac
+            prefix=$(cd "$2" && pwd)
+            shift
+            ;;
         --uninstall) uninstall=true ;;
         --purge) purge=true ;;
         -h | --help) usage 0 ;;
@@ -43,7 +55,6 @@ link=$prefix/usr/local/bin/sayso
 unit=$prefix/etc/systemd/system/sayso.service
 python=${PYTHON:-python3}
 etc=$prefix/etc/sayso
-kept="$etc $prefix/var/lib/sayso $prefix/var/lib/sayso-mark $prefix/srv/sayso"
 
 [ "$(id -u)" -eq 0 ] || { echo "install.sh: run it as root, such as with sudo" >&2; exit 1; }
 
@@ -60,14 +71,13 @@ remove() {
         systemctl daemon-reload
     fi
     if $purge; then
-        # shellcheck disable=SC2086 # A list of folders without blanks.
-        rm -rf $kept
+        rm -rf "$etc" "$prefix/var/lib/sayso" "$prefix/var/lib/sayso-mark" "$prefix/srv/sayso"
     fi
     if [ -z "$prefix" ] && id sayso >/dev/null 2>&1; then
         userdel sayso
     fi
     if $purge; then echo "Sayso is removed, with its configuration and its record."; else
-        echo "Sayso is removed. Its configuration and record are kept: $kept"
+        echo "Sayso is removed. Its configuration and record are kept: $etc, $prefix/var/lib/sayso, $prefix/var/lib/sayso-mark, $prefix/srv/sayso"
     fi
 }
 
@@ -101,7 +111,7 @@ new=$lib.new
 rm -rf "$new"
 trap 'rm -rf "$new"' EXIT
 PYTHON=$python "$here/scripts/venv" "$new" "$here/deploy/docker/requirements.txt" --no-deps "${wheel:-$here}"
-cp -r "$here/docs" "$new/docs"
+cp -r "$here/docs" "$here/deploy" "$new/"
 rm -rf "$lib"
 mv "$new" "$lib"
 trap - EXIT

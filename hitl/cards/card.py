@@ -8,19 +8,18 @@ layout.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hitl.call import Call, Decision, Result, Risk, Runs, Status
-from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
+from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
+from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.shown import (
     ARGUMENT_CHARS,
     PREVIEW_CHARS,
-    Digits,
     Part,
     PartKind,
     Shown,
@@ -30,6 +29,7 @@ from hitl.cards.shown import (
 )
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import ENGLISH, IN_ENGLISH, SIGNS, clause
+from hitl.cards.written import spelled
 from hitl.outcomes import Fact, Person, Stored, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
@@ -52,6 +52,7 @@ _MOST_NAMED = 3
 #: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
 OUTPUT_CHARS = 600
 _PUSH = 240
+_A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
@@ -120,10 +121,18 @@ class Card:
     steps: bool
     #: Whether the request is a question of an agent.
     asks: bool
+    #: Whether the reader may approve or answer the request, and whether they may reject it. If several people read the
+    #: card, both are true, and a press of anybody else is refused.
+    may_approve: bool
+    may_reject: bool
     #: The options that the question offers. Without options, any words answer it.
     choices: tuple[str, ...]
     #: The number of characters of the call that the card doesn't show.
     left_out: int
+
+    def may(self, verb: Verb) -> bool:
+        """Return whether the card has a button with this verb, if it is pending."""
+        return verb is Verb.DETAILS or (self.may_reject if verb is Verb.REJECT else self.may_approve)
 
 
 def card(
@@ -145,6 +154,7 @@ def card(
     shown = _shown(call, wording)
     risk, pending = call.verdict.risk, call.status is Status.PENDING
     asks = is_question(call)
+    may_approve, may_reject = told.may(way)
     return Card(
         sign=SIGNS[risk],
         risk=risk,
@@ -158,7 +168,7 @@ def card(
         stakes=line(wording, "card.never_secret") if asks else _stakes(call, wording),
         warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how_to_answer(call, way, wording) if asks else _how(call, way, wording, cut=_needs_details(call, shown)),
+        how=told.how(shown, way),
         push=told.push(shown),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown, wording),
@@ -169,6 +179,8 @@ def card(
         done=call.status in _DONE,
         steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
         asks=asks,
+        may_approve=may_approve,
+        may_reject=may_reject,
         choices=labels(call) if asks else (),
         left_out=_left_out(call, shown),
     )
@@ -224,14 +236,12 @@ class _Teller:
         headline = self.headline(shown)
         if shown.act == "ask":
             return f"{headline}: {one_line(shown.line, 120)}"
-        if shown.line == shown.phrase:
-            first = next((part for part in shown.parts if part.text and not part.name), None)
-            return (
-                headline
-                if first is None or first.kind is not PartKind.CODE
-                else f"{headline}: {one_line(first.text, 120)}"
-            )
-        return f"{headline}: {shown.line}"
+        if shown.line != shown.phrase:
+            return f"{headline}: {shown.line}"
+        # A block that comes first is the command or the preview. Any later block may be an argument, which could say
+        # that the request is another one.
+        blocks = [part.text for part in shown.parts[:1] if part.kind is PartKind.CODE]
+        return f"{headline}: {one_line(blocks[0], 120)}" if blocks else headline
 
     def place(self) -> str:
         call = self._call
@@ -263,6 +273,18 @@ class _Teller:
         room = _PUSH - len(where)
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
+    def may(self, way: Way) -> tuple[bool, bool]:
+        """Return whether the reader may approve and may reject. Only for a chat's single reader is this known here."""
+        access, call = Access(self._names.people), self._call
+        if not self._reader or way in {Way.KEYS, Way.WORDS}:
+            return True, True
+        if is_question(call):
+            answers = access.may_answer(self._reader, call)
+            return answers, answers
+        counts = access.counts(self._reader, call, call.verdict)
+        own = access.asked(self._reader, call)
+        return counts and (not own or access.may_approve_own(call.verdict, call.origin, self._platform)), counts
+
     def approvers(self, way: Way) -> Line:
         """Return the line with the approvers and the deadline.
 
@@ -285,9 +307,20 @@ class _Teller:
             self._wording,
             "card.approvers",
             people=either(self._wording, told),
-            time=Moment(call.deadline, counts_down=True),
+            time=_moment(call, call.deadline, counts_down=True),
             name=name,
         )
+
+    def how(self, shown: Shown, way: Way) -> Line:
+        """Return the instructions for the reader, or who else may decide if the reader may not."""
+        call, asks = self._call, is_question(self._call)
+        may_approve, may_reject = self.may(way)
+        if not may_approve:
+            others = "card.how.others.ask" if asks else "card.how.others"
+            return line(self._wording, "card.how.own" if may_reject else others)
+        if asks:
+            return _how_to_answer(call, way, self._wording)
+        return _how(call, way, self._wording, cut=_needs_details(call, shown))
 
     def end_why(self, way: Way) -> Line:
         """Return the line with the person who decided, the time and the reason, or with another cause of the end."""
@@ -307,9 +340,8 @@ class _Teller:
         who = self._who(call.decided_by or "")
         if call.reason and call.decision is Decision.APPROVED:
             by = line(self._wording, "card.by_with_reason", by=by, reason=reason)
-        return line(
-            self._wording, key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who
-        )
+        time = _moment(call, call.decided_at or call.deadline)
+        return line(self._wording, key, by=by, time=time, reason=reason, why=why, who=who)
 
     def _decider(self) -> Line:
         call = self._call
@@ -318,8 +350,13 @@ class _Teller:
         key = f"by.{call.decision.value}"
         if is_question(call):
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
-        time = Moment(call.decided_at or call.deadline)
+        time = _moment(call, call.decided_at or call.deadline)
         return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
+    """Return a time for a card. It has a date if it is at least a day after the request, whose time a reader sees."""
+    return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
 def _how_to_answer(call: Call, way: Way, wording: Wording) -> Line:
@@ -540,20 +577,13 @@ def _with_id(principal: str | None, names: Names) -> str:
 
 def _json(call: Call) -> str:
     """Return the arguments as JSON, each on its own lines, with the digits that the caller wrote."""
-    pairs = (
-        f"  {json.dumps(name, ensure_ascii=False)}: {_value(value)}" for name, value in masked_arguments(call).items()
-    )
-    return visible("{\n" + ",\n".join(pairs) + "\n}") if call.arguments else "{}"
+    return visible(spelled(masked_arguments(call), indent=2))
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
     """Return the arguments of several lines with their line breaks, because JSON writes them on one line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, Digits) else _indented(json.dumps(value, ensure_ascii=False, indent=2), 2)
 
 
 def _indented(text: str, by: int) -> str:
@@ -655,8 +685,3 @@ def _clause(text: str) -> Stored:
 def _told(text: str) -> str:
     """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
     return one_line(mask(text), _LINE)
-
-
-def told_time(call: Call) -> str:
-    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
-    return plain((Moment(call.deadline),), in_utc)

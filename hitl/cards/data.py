@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,6 +14,7 @@ from hitl.cards.shown import labels
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import canonical, digest_mark
+from hitl.proof.chain import data_of
 from hitl.question import is_question
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "runs": call.runs.value,
         "execution_s": call.verdict.execution_s,
         "approvers": list(call.approvers),
+        "approver_names": [names.of(one) for one in call.approvers],
         "created_at": _iso(call.created_at),
         "expires_at": _iso(call.deadline),
         "decided_at": _iso(call.decided_at),
@@ -84,7 +85,7 @@ def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dic
             "at": _iso(row.at),
             "event": row.event,
             "actor": row.actor,
-            "data": canonical(mask_value(json.loads(row.data))).decode(),
+            "data": canonical(mask_value(data_of(row.data))).decode(),
             "hash": row.hash,
         }
         for row in history

@@ -13,9 +13,12 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from hitl.cards.wording import Wording
+
+
+_HOURS = 24
 
 
 class Who(Struct, frozen=True):
@@ -27,10 +30,14 @@ class Who(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A time. With `counts_down`, a surface shows the time that is left rather than the time of day."""
+    """A time. With `counts_down`, a surface shows the time that is left rather than the time of day.
+
+    `dated` says that the time of day alone could mean another day.
+    """
 
     at: datetime
     counts_down: bool = False
+    dated: bool = False
 
 
 class Code(Struct, frozen=True):
@@ -107,5 +114,22 @@ def _plain(segment: Segment, time: Callable[[Moment], str]) -> str:
 
 
 def in_utc(moment: Moment) -> str:
-    """Return the time of day in UTC, for readers whose time zone isn't known."""
-    return f"{moment.at:%H:%M} UTC"
+    """Return the time in UTC, for readers whose time zone isn't known."""
+    return f"{clock(moment)} UTC"
+
+
+def clock(moment: Moment, *, local: bool = False) -> str:
+    """Return the time of day, with the date before it if needed: in UTC, or in this machine's time zone."""
+    at = moment.at.astimezone() if local else moment.at
+    return f"{at:%Y-%m-%d %H:%M}" if moment.dated else f"{at:%H:%M}"
+
+
+def time_left(left: timedelta, wording: Wording) -> str:
+    """Return the time until a deadline: `4:59`, `5 h 12 min` or `2 d 3 h`. After the deadline it is `0:00`."""
+    seconds = max(0, int(left.total_seconds()))
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours >= _HOURS:
+        return wording.say("time.days", days=hours // _HOURS, hours=hours % _HOURS)
+    if hours:
+        return wording.say("time.hours", hours=hours, minutes=minutes % 60)
+    return f"{minutes}:{seconds % 60:02d}"

@@ -7,7 +7,6 @@ makes them outside the event loop before anybody looks at the call.
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,14 +15,15 @@ from cachetools import FIFOCache
 
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.text import folded, hidden, visible
+from hitl.cards.written import Form, in_form, plain, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hitl.call import Call
 
-    #: The canonical arguments and the preview of a call.
-    Key: TypeAlias = tuple[bytes, str]
+    #: The canonical arguments and the preview of a call, and the form in which its caller wrote the arguments.
+    Key: TypeAlias = tuple[bytes, str, Form]
 
 #: Arguments and a preview up to this size, in bytes and characters, are masked in about ten milliseconds.
 LARGE = 1 << 14
@@ -37,10 +37,10 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: Name and value of each argument as visible text, with long runs replaced by a count.
+    #: Name and value of each argument as visible text, with long runs replaced by a count, in the caller's order.
     arguments: tuple[tuple[str, str], ...]
-    #: Each argument's own name, its masked name and its masked value.
-    values: tuple[tuple[str, str, Any], ...]
+    #: Each argument's masked name and masked value. A number is a `Number` if its caller wrote other digits.
+    values: tuple[tuple[str, Any], ...]
     preview: str
     #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
@@ -58,7 +58,8 @@ _kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
 
 def is_large(key: Key) -> bool:
     """Return whether masking may take more than about ten milliseconds."""
-    return sum(map(len, key)) > LARGE
+    args, preview, _ = key
+    return len(args) + len(preview) > LARGE
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
@@ -77,7 +78,8 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 def key_of(call: Call) -> Key:
     """Return the inputs of masking, which are the key in the cache."""
-    return call.args, call.preview
+    card = call.verdict.card
+    return call.args, call.preview, Form(card.order, card.numbers) if card else Form()
 
 
 def masked(call: Call) -> Masked:
@@ -101,15 +103,15 @@ def keep(key: Key, texts: Masked) -> Masked:
 
 def made(key: Key) -> Masked:
     """Mask the arguments and the preview. This uses no shared state, so any thread may call it."""
-    args, preview = key
-    arguments: dict[str, Any] = msgspec.json.decode(args)
-    values = tuple((name, *_masked(name, value)) for name, value in arguments.items())
+    args, preview, form = key
+    arguments = in_form(msgspec.json.decode(args), form)
+    values = tuple(_masked(name, value) for name, value in arguments.items())
     return Masked(
-        arguments=tuple(_spell(label, inner) for _, label, inner in values),
+        arguments=tuple(_spell(label, inner) for label, inner in values),
         values=values,
         preview=mask(visible(preview), code=True),
         hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
-        json=msgspec.json.encode(mask_value(arguments)),
+        json=msgspec.json.encode(plain(mask_value(arguments))),
     )
 
 
@@ -128,7 +130,7 @@ def _spell(label: str, inner: Any) -> tuple[str, str]:
 def _compact(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return "[" + ", ".join(map(repr, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return spelled(value)
 
 
 def _escaped(value: Any) -> int:

@@ -130,13 +130,26 @@ _PREFIXED_TOKEN = (
 )
 
 # The body of a PEM block, even if its end is missing. A short line counts only before the end of the block, and only
-# if it isn't a plain word, so that no command can be hidden as a line of a key.
+# if it isn't a plain word, so that no command can be hidden as a line of a key. Each line may have the sign of a diff.
 _BREAK = r"(?:\s|\\[nrt]){1,8}+"
 _LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
 _SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
 _PEM_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)\s?:[ ]?[\w ,.:+/-]{0,100}"
-_WHOLE_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}}+(?=(?:{_BREAK})?-----END )"
-_BROKEN_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+(?:{_BREAK}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
+_SIGN = "[-+]?"
+_WHOLE_PEM = (
+    rf"(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}}+(?=(?:{_BREAK})?{_SIGN}-----END )"
+)
+_BROKEN_PEM = (
+    rf"(?:{_BREAK}{_SIGN}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+"
+    rf"(?:{_BREAK}{_SIGN}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
+)
+_LINE = re.compile(r"[^\r\n]+")
+# Private keys (RFC 7468, OpenPGP, OpenSSH), even if their end is missing
+_PRIVATE_KEY = _format(
+    "private",
+    r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
+    rf"(?P<secret>{_WHOLE_PEM}|{_BROKEN_PEM})",
+)
 
 # Class names can begin with `sk-` too. So a token has 20 letters and digits in a row or, if it has hyphens, both a
 # digit and a capital letter.
@@ -146,11 +159,7 @@ _OPENAI = (
 )
 
 _FORMATS = (
-    _format(  # Private keys (RFC 7468, OpenPGP, OpenSSH), even if their end is missing
-        "private",
-        r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
-        rf"(?P<secret>{_WHOLE_PEM}|{_BROKEN_PEM})",
-    ),
+    _PRIVATE_KEY,
     _format(  # The webhook's path is the credential: Slack, Discord, Microsoft Teams
         "hooks webhook",
         r"(?P<keep>https?://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
@@ -159,7 +168,9 @@ _FORMATS = (
     ),
     _format(  # JSON Web Tokens, RFC 7519, and JWE
         "eyj",
-        rf"(?:(?<![{_WORD}])|(?<=\\[nrt]))(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
+        rf"(?:(?<![{_WORD}])|(?<=\\[nrt])|(?<=^-)|(?<=\\n-))"
+        rf"(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
+        re.MULTILINE,
     ),
     _format(  # Amazon Web Services: a key id with the secret after it
         "akia asia abia acca",
@@ -371,6 +382,16 @@ def mask(text: str, *, code: bool = False) -> str:
     if not _HINT.search(lowered):
         return text
     return _mask_assignments(_NEAR_A_NAME.sub(_masked, text), code=code)
+
+
+def mask_key_lines(text: str) -> str:
+    """Return the text with each line of its private keys masked by itself, so that the number of lines stays."""
+    if "private" not in text.lower():
+        return text
+    masked: str = _compiled(_PRIVATE_KEY.pattern).sub(
+        lambda key: key["keep"] + _LINE.sub(lambda line: _counted(line[0]), key["secret"]), text
+    )
+    return masked
 
 
 def mask_value(value: Any, *, code: bool = False) -> Any:

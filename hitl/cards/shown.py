@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from hitl.call import Risk
+from hitl.cards.edits import edit
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
@@ -73,12 +74,6 @@ class Part(Struct, frozen=True):
     name: str = ""
 
 
-class Digits(str):
-    """A number with the digits that the caller wrote."""
-
-    __slots__ = ()
-
-
 class Shown(Struct, frozen=True):
     """The readable form of a requested action. `phrase` follows "wants to" in the headline."""
 
@@ -121,40 +116,20 @@ def labels(call: Call) -> tuple[str, ...]:
 
 
 def masked_arguments(call: Call) -> dict[str, Any]:
-    """Return the arguments with their secrets masked, in the caller's order.
-
-    A number is a `Digits` if the caller wrote other digits than the canonical ones.
-    """
+    """Return the arguments with their secrets masked, in the caller's order and with the caller's digits."""
     return {label: value for label, value, _ in _in_order(call)}
 
 
 def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
     """Yield the masked name, value and text of each argument, in the caller's order. Equal masked names get a `'`."""
-    texts, card = masked(call), call.verdict.card
-    args = {
-        name: (label, value, text)
-        for (name, label, value), (_, text) in zip(texts.values, texts.arguments, strict=True)
-    }
-    order = [name for name in card.order if name in args] if card else []
-    numbers = dict(card.numbers) if card else {}
+    texts = masked(call)
     taken: set[str] = set()
-    for name in dict.fromkeys((*order, *args)):
-        label, value, text = args[name]
-        while label in taken:
-            label += "'"
-        taken.add(label)
-        if name in numbers and _is_number(value, numbers[name]):
-            yield label, Digits(numbers[name]), numbers[name]
-        else:
-            yield label, value, text
-
-
-def _is_number(value: Any, text: str) -> bool:
-    """Return whether the text spells exactly this number. The card shows no other text for the number."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and float(text) == value
-    except ValueError:
-        return False
+    for (label, value), (_, text) in zip(texts.values, texts.arguments, strict=True):
+        free = label
+        while free in taken:
+            free += "'"
+        taken.add(free)
+        yield free, value, text
 
 
 def safe(text: str) -> str:
@@ -178,10 +153,15 @@ class _Told:
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
+        self._edit = None if self._diff else edit(call.tools, call.tool, self._left)
+        if self._edit:
+            self._take(self._edit.names)
         self._command = self._take_command()
         self.phrase = self._phrase()
         self.line = self._line()
-        if self._is_diff:
+        if self._edit:
+            self._diff, self._is_diff = self._edit.diff, True
+        elif self._is_diff:
             self._take(_IN_DIFFS)
         elif self._diff:
             self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
@@ -231,6 +211,10 @@ class _Told:
             phrase = self._within(self._stored(call.sentence))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}
             self._take(named)
+            return phrase
+        if self._edit and self._edit.file:
+            phrase = self._wording.say("card.wants.edit", file=quoted(self._edit.file, _PHRASE))
+            self._take({name for name in (self._edit.file_in,) if name and self._is_named(name, phrase)})
             return phrase
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 

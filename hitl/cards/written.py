@@ -1,21 +1,31 @@
 """The caller's own order and digits of arguments, for the card.
 
 Sayso hashes, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
+The order and the digits are stored beside it, with JSON pointers (RFC 6901), and only ever change how the canonical
+arguments look: they can't add, hide or change a value.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+import re
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 #: Numbers with more characters than this are shown in their canonical form.
 _LONGEST_NUMBER = 40
-#: With more arguments or longer names, the order isn't kept, and the card shows the arguments sorted.
-_MOST_NAMES = 64
-_LONGEST_NAME = 200
+#: At most this many names and this many numbers are kept. The rest is shown in its canonical form.
+_MOST = 200
+_LONGEST_POINTER = 200
+#: Only so many values are looked at, those at the top first, so that a flood of them delays nobody.
+_MOST_SEEN = 1000
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Number(float):
@@ -29,41 +39,113 @@ class Number(float):
 
     text: str
 
+    def __str__(self) -> str:
+        """Return the digits."""
+        return self.text
+
+
+class Form(NamedTuple):
+    """The order and the digits of a caller's arguments that differ from the canonical form."""
+
+    #: The pointers to the members of each object whose names aren't sorted, in the caller's order.
+    order: tuple[str, ...] = ()
+    #: (pointer, digits) for each number with a fraction or an exponent.
+    numbers: tuple[tuple[str, str], ...] = ()
+
 
 def read(text: str | bytes) -> Any:
     """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError as `json.loads`."""
     return json.loads(text, parse_float=Number)
 
 
-def plain(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with plain numbers in place of `Number`."""
-    return {name: _plain(value) for name, value in args.items()}
-
-
-def order_of(args: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names in the caller's order, or () if that is the canonical order or isn't kept."""
-    names = tuple(args)
-    kept = len(names) <= _MOST_NAMES and all(len(name) <= _LONGEST_NAME for name in names)
-    return names if kept and list(names) != sorted(names, key=_by_units) else ()
-
-
-def numbers_of(args: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return (argument, digits) for each top-level number with a fraction or an exponent."""
-    return tuple(
-        (name, value.text)
-        for name, value in args.items()
-        if isinstance(value, Number) and len(value.text) <= _LONGEST_NUMBER and len(name) <= _LONGEST_NAME
-    )
-
-
-def _by_units(name: str) -> bytes:
-    """Return the sort key of a name: its UTF-16 units (RFC 8785 section 3.2.3)."""
-    return name.encode("utf-16-be", "surrogatepass")
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a JSON value with plain numbers in place of `Number`."""
     if isinstance(value, Number):
         return float(value)
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def form_of(args: Mapping[str, Any]) -> Form:
+    """Return the order and the digits in which the caller wrote the arguments."""
+    order: list[str] = []
+    numbers: list[tuple[str, str]] = []
+    for at, value in islice(_walk(args), _MOST_SEEN):
+        if isinstance(value, Number) and len(value.text) <= _LONGEST_NUMBER and len(at) <= _LONGEST_POINTER:
+            numbers.append((at, value.text))
+        elif isinstance(value, dict) and len(order) + len(value) <= _MOST and list(value) != sorted(value, key=_units):
+            members = [_below(at, name) for name in value]
+            order += members if max(map(len, members)) <= _LONGEST_POINTER else []
+    return Form(tuple(order), tuple(numbers[:_MOST]))
+
+
+def in_form(args: dict[str, Any], form: Form) -> dict[str, Any]:
+    """Return the canonical arguments in the caller's order and with the caller's digits."""
+    if not any(form):
+        return args
+    ranks = {pointer: rank for rank, pointer in enumerate(form.order)}
+    digits = dict(form.numbers)
+    inside = {above for pointer in (*ranks, *digits) for above in _above(pointer)}
+
+    def arranged(value: Any, at: str) -> Any:
+        if at in digits and _spells(digits[at], value):
+            return Number(digits[at])
+        if at not in inside:
+            return value
+        if isinstance(value, dict):
+            names = sorted(value, key=lambda name: ranks.get(_below(at, name), len(ranks)))
+            return {name: arranged(value[name], _below(at, name)) for name in names}
+        if isinstance(value, list):
+            return [arranged(item, _below(at, index)) for index, item in enumerate(value)]
+        return value
+
+    return {**arranged(args, "")}
+
+
+def spelled(value: Any, *, indent: int = 0) -> str:
+    """Return a value as JSON, with the caller's digits: on one line, or each member on a line of its own."""
+    return msgspec.json.format(msgspec.json.encode(_raw(value)), indent=indent).decode()
+
+
+def _raw(value: Any) -> Any:
+    if isinstance(value, Number):
+        return msgspec.Raw(value.text.encode())
+    if isinstance(value, dict):
+        return {name: _raw(item) for name, item in value.items()}
+    return [_raw(item) for item in value] if isinstance(value, list) else value
+
+
+def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield (pointer, value) for the arguments and all values in them, level by level."""
+    waiting: deque[tuple[str, Any]] = deque([("", args)])
+    while waiting:
+        at, value = waiting.popleft()
+        yield at, value
+        items: Iterable[tuple[object, Any]] = ()
+        if isinstance(value, dict):
+            items = value.items()
+        elif isinstance(value, list):
+            items = enumerate(value)
+        room = max(0, _MOST_SEEN - len(waiting))
+        waiting.extend((_below(at, name), item) for name, item in islice(items, room))
+
+
+def _below(at: str, name: object) -> str:
+    """Return the pointer to a member or an item of the value at `at`."""
+    return f"{at}/{str(name).replace('~', '~0').replace('/', '~1')}"
+
+
+def _above(pointer: str) -> Iterator[str]:
+    """Yield the pointers to the values that hold the value at `pointer`."""
+    return (pointer[:at] for at, character in enumerate(pointer) if character == "/")
+
+
+def _spells(text: str, value: Any) -> bool:
+    """Return whether the text spells exactly this number. No other text is shown for the number."""
+    return type(value) in {int, float} and bool(_NUMBER.fullmatch(text)) and float(text) == value
+
+
+def _units(name: str) -> bytes:
+    """Return the sort key of a name: its UTF-16 units (RFC 8785 section 3.2.3)."""
+    return name.encode("utf-16-be", "surrogatepass")

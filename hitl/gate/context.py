@@ -13,6 +13,7 @@ from hitl.people import Access
 from hitl.people.names import Names
 from hitl.proof.keyring import new_secret, secret_hash
 from hitl.route_health import Reach
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,6 +62,7 @@ class GateContext:
         self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
+        self.refused_peers = Patience(lambda: self.clock.now().timestamp())
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 

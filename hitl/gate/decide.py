@@ -172,7 +172,7 @@ async def _explain(
 
     def seal(_: datetime) -> Change:
         told = sealed_decision(gate, call.evolve(reason=reason, due_at=None))
-        entry = entry_of(told, Event.REASON, principal, reason=reason)
+        entry = entry_of(told, Event.REASON, principal, reason=reason, event=":".join(event) if event else None)
         return Change(told, entries=(entry,), posts=edits(gate, told), handled=event)
 
     told = await swap(gate, call, seal, overdue=False if call.awaits_reason else None)

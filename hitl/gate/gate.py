@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.errors import SaysoError
+from hitl.call import Entry, Event
+from hitl.errors import NotApprover, SaysoError
 from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
+from hitl.outcomes import Refusal, fact
+from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,6 +136,18 @@ class Gate(GateContext):
         conditional write fails, and only then is the call read again.
         """
         return await claim.finish_own(self, lease, ran)
+
+    async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
+        """Return the error for a user of this machine who is on no list, or for a command that the service runs.
+
+        The first refusal is recorded, and then at most one a minute for each user: every line is a durable write, so
+        their requests would delay everybody. The next line counts the others (`unrecorded`). Raises Unavailable.
+        """
+        unrecorded = self.refused_peers.held_back((identity, command))
+        if unrecorded is not None:
+            data = {**({"kept": True} if command else {}), **({"unrecorded": unrecorded} if unrecorded else {})}
+            await self.store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, identity, data),))))
+        return NotApprover(fact(Refusal.KEPT if command else Refusal.PEER, who=identity))
 
     # -- which call ----------------------------------------------------------------------------------------
 

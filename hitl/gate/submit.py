@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl.call import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
-from hitl.cards.written import plain
+from hitl.cards.written import form_of, plain
 from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import question
@@ -16,6 +16,7 @@ from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
+from hitl.limits import CEILING
 from hitl.operating_mode import UNASKED, passed, tightened
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
@@ -45,7 +46,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
         raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
         _check_words(name, getattr(ask, name) or "")
-    as_written, ask = ask, replace(ask, args=plain(ask.args), must_ask=ask.must_ask or is_asked(ask))
+    written, ask = ask.args, replace(ask, args=plain(ask.args), must_ask=ask.must_ask or is_asked(ask))
     args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
@@ -63,8 +64,9 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
     # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
-    await gate.prepare((args, prepared.preview))
-    verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
+    form = form_of(written)
+    await gate.prepare((args, prepared.preview, form))
+    verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), ask, prepared, form)
     draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
@@ -111,8 +113,9 @@ def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
 
 async def _admit(gate: GateContext, ask: Ask) -> None:
     limit = gate.limits.open_per_requester
-    if await gate.store.count_open(ask.requester, limit) >= limit:
-        raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=limit))
+    for agent, most in ((ask.agent, limit), (None, CEILING * limit)):
+        if await gate.store.count_open(ask.requester, most, agent) >= most:
+            raise TooManyPending(fact(Refusal.PENDING, who=agent or ask.requester, count=most))
     gate.flood.admit(ask.requester, ask.agent, gate.clock.now())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -19,9 +18,10 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.response import Answer, Came, refuse
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.outcomes import Refusal, Stored, Told, fact, kept
+from hitl.outcomes import Person, Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
+from hitl.proof.chain import data_of
 from hitl.question import is_question
 from hitl.records import replace
 from hitl.replies import Reading
@@ -118,17 +118,28 @@ async def _hold(
     if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
         needed = Answer(Came.REASON_NEEDED, fact(Told.REASON_NEEDED, short=call.short), call)
         return await note(gate, reply, call, Event.HELD, needed)
-    if (
-        risk.rank >= Risk.HIGH.rank
-        and is_cut(call)
-        and not await gate.store.prompt(call.ref, principal, PromptKind.VIEWED)
-    ):
+    if risk.rank >= Risk.HIGH.rank and is_cut(call) and not await _viewed(gate, reply, call, principal):
         needed = Answer(Came.DETAILS_NEEDED, fact(Told.DETAILS_NEEDED, short=call.short), call)
         return await note(gate, reply, call, Event.HELD, needed)
     raised = risk.rank > call.verdict.risk.rank
     if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
         return await _second_yes(gate, reply, call, principal, reading, risk if raised else None)
     return None
+
+
+async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -> bool:
+    """Return whether this person opened the details before the service received the reply."""
+    viewed = await gate.store.prompt(call.ref, principal, PromptKind.VIEWED)
+    return viewed is not None and (reply.received_at is None or viewed.at <= reply.received_at)
+
+
+def _came_before(reply: Reply, first: Prompt) -> bool:
+    """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
+
+    Only an event of the inbox can be replayed from the database. The API and a terminal have no inbox.
+    """
+    came = reply.received_at or reply.pressed_at
+    return reply.event is not None and came is not None and came <= first.at
 
 
 async def _second_yes(
@@ -141,7 +152,7 @@ async def _second_yes(
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
     how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is ReplyKind.API else ""
-    if age < gate.limits.soonest_second_yes_s:
+    if age < gate.limits.soonest_second_yes_s or (first and _came_before(reply, first)):
         soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
         return await note(gate, reply, call, Event.HELD, soon)
     if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not ReplyKind.API):
@@ -158,7 +169,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
         return None
     asked = (line for line in reversed(await gate.store.history(call.ref)) if line.event == Event.CONFIRM)
     line = next((line for line in asked if line.actor == principal), None)
-    reason = json.loads(line.data).get("reason") if line else None
+    reason = data_of(line.data).get("reason") if line else None
     return reason if isinstance(reason, str) else None
 
 
@@ -223,7 +234,8 @@ async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, 
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     if why is None:
         return None
-    who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
+    principal = gate.people.principal(reply.identity)
+    who = {"who": Person(principal, one_line(principal, 80))} if why is Refusal.STRANGER else {}
     refusal = NotApprover(fact(why, short=call.short, **who))
     return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
 

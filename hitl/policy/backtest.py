@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs
+from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs, Verdict
 from hitl.operating_mode import judged
 from hitl.policy.engine import Policy
 from hitl.proof.canonical import canonical
@@ -21,6 +21,8 @@ from hitl.proof.canonical import canonical
 EXAMPLES = 5
 #: Seconds. An approval that came sooner after the request doesn't count, because nobody can have read the card.
 READ_S = 2.0
+#: The parts of a verdict that two policies may set differently for the same action.
+_PARTS = ("risk", "approvers", "exclude_requester", "require_reason", "timeout_s")
 _ID_DIGITS = 8
 #: A key that begins with one of these is not a plain argument name: `/` a pointer, `@` a role, `*` every argument.
 _KEY_SIGNS = frozenset(("", "/", "@", "*"))
@@ -31,13 +33,15 @@ _EXACT = frozenset((str, int, bool, type(None)))
 class Shift(Struct, frozen=True):
     """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
 
-    `rule` is the reason of the verdict, such as `default_action`, if no rule decided.
+    `rule` is the reason of the verdict, such as `default_action`, if no rule decided. `changes` are the other parts of
+    the verdict that differ if both policies take the same action: the part's name, its old value, and its new value.
     `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest first.
     """
 
     before: str
     after: str
     rule: str
+    changes: tuple[tuple[str, Any, Any], ...]
     count: int
     decisions: Mapping[str, int]
     examples: tuple[str, ...]
@@ -53,13 +57,14 @@ class Backtest(Struct, frozen=True):
 def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
     """Compare two policies on recorded requests."""
     count = 0
-    groups: dict[tuple[str, str, str], list[Call]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], list[Call]] = defaultdict(list)
     for call in calls:
         count += 1
         asked = asked_of(call)
         old, new = before.judge(asked), after.judge(asked)
-        if old.action != new.action:
-            groups[old.action.value, new.action.value, new.ground].append(call)
+        changes = _changes(old, new)
+        if old.action != new.action or changes:
+            groups[old.action.value, new.action.value, new.ground, changes].append(call)
     shifts = [_shift(key, group) for key, group in groups.items()]
     return Backtest(count, tuple(sorted(shifts, key=lambda shift: -shift.count)))
 
@@ -78,7 +83,15 @@ def asked_of(call: Call) -> PolicyCall:
     )
 
 
-def _shift(key: tuple[str, str, str], group: Sequence[Call]) -> Shift:
+def _changes(old: Verdict, new: Verdict) -> tuple[tuple[str, Any, Any], ...]:
+    """Return the parts that differ between verdicts of the same action. Only the action matters if it is a denial."""
+    if old.action != new.action or new.action is Action.DENY:
+        return ()
+    pairs = ((name, getattr(old, name), getattr(new, name)) for name in _PARTS)
+    return tuple((name, was, now) for name, was, now in pairs if was != now)
+
+
+def _shift(key: tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], group: Sequence[Call]) -> Shift:
     latest = sorted(group, key=lambda call: call.created_at, reverse=True)
     decisions = Counter(call.decision.value for call in group if call.decision)
     return Shift(*key, len(group), dict(decisions), tuple(call.short for call in latest[:EXAMPLES]))

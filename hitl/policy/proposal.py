@@ -106,8 +106,21 @@ def headed(proposal: str, document: Document, compared: Backtest) -> str:
 def shift_line(shift: Shift) -> str:
     """Return one line about a group of requests that two policies judge differently."""
     decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
-    told = {"before": shift.before, "after": shift.after, "rule": shift.rule, "count": shift.count}
-    return say("backtest.shift", **told, decided=decided, examples=" ".join(shift.examples))
+    action = shift.before if shift.before == shift.after else _changed("", shift.before, shift.after)
+    changes = ", ".join([action, *(_changed(f"{name} ", was, now) for name, was, now in shift.changes)])
+    told = {"changes": changes, "rule": shift.rule, "count": shift.count, "decided": decided}
+    return say("backtest.shift", **told, examples=" ".join(shift.examples))
+
+
+def _changed(head: str, was: Any, now: Any) -> str:
+    return say("backtest.change", what=head, was=_told(was), now=_told(now))
+
+
+def _told(value: Any) -> str:
+    """Return a part of a verdict as text: names joined by "+", "-" for a part that isn't set, and JSON's words."""
+    if isinstance(value, tuple):
+        return "+".join(value) or "nobody"
+    return {None: "-", True: "true", False: "false"}.get(value, str(value))
 
 
 def _rules(suggestions: Sequence[Suggestion], taken: Collection[str]) -> str:

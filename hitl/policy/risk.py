@@ -239,13 +239,6 @@ _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of th
 _loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
-_NAMES = ("low", "medium", "high", "critical")
-
-
-def level_name(level: int) -> str:
-    """Return the name of a level."""
-    return _NAMES[level]
-
 
 def tokens(name: str) -> tuple[str, ...]:
     """Split a tool name into lower-case words, at underscores, dots, digits and capital letters."""

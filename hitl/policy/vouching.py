@@ -106,7 +106,7 @@ class Vouching:
             return self._any(use.path, tool)
         found = self._expanded(use.path)
         if not found and tool == READ and self._meets_none(use, tool, hidden=False):
-            # A shell that nobody told to takes no hidden file for the wildcard.
+            # By default, the wildcards of a shell match no hidden file.
             return self._any(use.path, tool)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE

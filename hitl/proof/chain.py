@@ -12,11 +12,14 @@ contradicts the chain and is refused (`contradicted`).
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from hitl.call import Entry, Event, Recorded
+from hitl.errors import InvalidConfirmation
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import Keyring, Purpose, frame
 from hitl.proof.seals import pack
@@ -48,27 +51,38 @@ _STEPS: Mapping[str, frozenset[str]] = {
 
 
 class Steps(Struct, frozen=True):
-    """The steps that a chain reports: decision, claim and result."""
+    """The steps that a chain reports (decision, claim and result), and the events from chats that it names."""
 
     done: frozenset[str]
     #: The steps that can't be repeated. After `unknown` or `timed_out`, another result is a late report.
     final: frozenset[str]
+    #: The sources and ids of the inbox events that the lines name. Each event has been handled for this call.
+    heard: frozenset[str]
 
-    def after(self, event: str, *, claimed: bool, explained: bool) -> Steps:
-        """Return the steps of the chain after one more line."""
+    def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
+        """Return the steps of the chain after one more line. `heard` is the inbox event that the line names."""
         said = _steps(event, claimed=claimed, explained=explained)
-        if not said:
+        if not said and heard is None:
             return self
         final = self.final | said
-        return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final)
+        events = self.heard if heard is None else self.heard | {heard}
+        return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final, events)
 
     def with_entry(self, entry: Entry) -> Steps:
         """Return the steps of the chain with this entry as its next line."""
-        return self.after(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
+        claimed, explained, heard = "claimed_by" in entry.data, "why" in entry.data, entry.data.get("event")
+        return self.after(entry.event, claimed=claimed, explained=explained, heard=str(heard) if heard else None)
+
+
+class _Said(Struct):
+    """The part of a line's data that names the inbox event."""
+
+    event: str | None = None
 
 
 #: The steps of an empty chain.
-NO_STEPS = Steps(_NOTHING, _NOTHING)
+NO_STEPS = Steps(_NOTHING, _NOTHING, _NOTHING)
+_SAID = msgspec.json.Decoder(_Said)
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
@@ -79,6 +93,19 @@ def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Rec
     data = canonical(dict(entry.data)).decode()
     sealed = keys.seal(Purpose.LINE, pack(prev, entry.ref, seq, micros(at), entry.event, entry.actor, data))
     return Recorded(entry.ref, seq, at, entry.event.value, entry.actor, data, prev, sealed)
+
+
+def data_of(data: str) -> dict[str, Any]:
+    """Return the data of a line. If somebody made the data unreadable, return its text under the key `unreadable`.
+
+    Only `verify` says whether the data is as it was written.
+    """
+    try:
+        said = json.loads(data)
+        canonical(said)
+    except (ValueError, TypeError, RecursionError, InvalidConfirmation):
+        said = None
+    return said if isinstance(said, dict) else {"unreadable": data}
 
 
 def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
@@ -97,20 +124,31 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
 
 
 def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
-    """Return whether the entries repeat a step that the chain already reports: a decision, a claim, or a result.
+    """Return whether the entries repeat what the chain already reports: a decision, a claim, a result, or an event.
 
-    If somebody sets a row back to an older state, the call could be decided, claimed or run again. The chain shows that
-    this was done before.
+    If somebody sets a row back to an older state, the call could be decided, claimed or run again. If somebody opens a
+    handled event again, one press could count twice. The chain shows that this was done before.
     """
-    return not steps.final.isdisjoint(steps_of(entries))
+    if not steps.final.isdisjoint(steps_of(entries)):
+        return True
+    return bool(steps.heard) and any(entry.data.get("event") in steps.heard for entry in entries)
 
 
 def steps_held(lines: Iterable[tuple[str, str]]) -> Steps:
     """Return the steps that a chain reports. `lines` holds the event and the data of each line."""
     steps = NO_STEPS
     for event, data in lines:
-        steps = steps.after(event, claimed='"claimed_by":' in data, explained='"why":' in data)
+        heard = _event_of(data) if '"event":' in data else None
+        steps = steps.after(event, claimed='"claimed_by":' in data, explained='"why":' in data, heard=heard)
     return steps
+
+
+def _event_of(data: str) -> str | None:
+    """Return the inbox event that a line's data names, or None. Data that somebody made unreadable names none."""
+    try:
+        return _SAID.decode(data).event
+    except msgspec.DecodeError:
+        return None
 
 
 def steps_of(entries: Iterable[Entry]) -> frozenset[str]:

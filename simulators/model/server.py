@@ -61,7 +61,8 @@ class ModelServer:
             return web.Response(body=reply.raw, content_type="application/json", status=reply.status)
         if reply.status != 200:
             return _error(reply.status, "scripted")
-        return web.json_response(written(found.format, reply, len(self.asked)))
+        model = {"model": found.body.get("model", "simulated")}
+        return web.json_response(written(found.format, reply, len(self.asked)) | model)
 
 
 def _error(status: int, why: str) -> web.Response:

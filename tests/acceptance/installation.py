@@ -110,9 +110,14 @@ class Installation:
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.root), "LANG": "C.UTF-8"}
         return {**clean, "SAYSO_CONFIG": str(self.config), **self.environment, **more}
 
-    def launch(self, *, dies_at: str = "", **environment: str) -> subprocess.Popen[bytes]:
-        """Start the service, without waiting for it; with `dies_at` it ends at that point of `hitl.faults`."""
+    def launch(self, *, dies_at: str = "", open_files: int = 0, **environment: str) -> subprocess.Popen[bytes]:
+        """Start the service, without waiting for it; with `dies_at` it ends at that point of `hitl.faults`.
+
+        `open_files` is the service's limit of open files (`ulimit -n`).
+        """
         program = [sys.executable, DYING, dies_at] if dies_at else [SAYSO]
+        if open_files:
+            program = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh", *program]
         with (self.root / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*program, "run", "--config", self.config],
@@ -123,9 +128,9 @@ class Installation:
             )
         return self.process
 
-    def start(self, *, dies_at: str = "", **environment: str) -> None:
+    def start(self, *, dies_at: str = "", open_files: int = 0, **environment: str) -> None:
         """Start the service and wait until it answers. Takes what `launch` takes."""
-        self.launch(dies_at=dies_at, **environment)
+        self.launch(dies_at=dies_at, open_files=open_files, **environment)
         until(self._started, "the service to answer")
 
     def _started(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import pwd
 import shlex
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from tests.patience import PATIENCE_S
 from tests.sentences import says
 
 __all__ = ["door", "doors", "kind", "running", "tls"]
+#: The name of this user in sentences.
+NAME = pwd.getpwuid(os.getuid()).pw_name
 SCRIPT = """
 sayso ask deploy --quiet --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
 echo "status $?"
@@ -134,6 +137,23 @@ def test_without_a_command_zero_means_released_to_this_one(service: Installation
     assert {"to": "prod"} == call["args"]
 
 
+def test_a_card_shows_arguments_as_they_were_typed(service: Installation, door: Door) -> None:
+    """Order and digits are those of `--args`, at any depth, also beside a command."""
+    typed = '{"to": {"name": "Acme", "iban": "DE02"}, "amount": 1250.00, "big": 1e3}'
+    asking = door.begin("ask", "--quiet", "pay", "--args", typed, "--", "true")
+    call = service.waiting()[0]
+    card = service.call("card", target=call["ref"])["card"]
+    decided(service, "approve")
+
+    assert [
+        ("", "true"),
+        ("to", '{"name": "Acme", "iban": "DE02"}'),
+        ("amount", "1250.00"),
+        ("big", "1e3"),
+    ] == [(part["name"], part["text"]) for part in card["parts"]]
+    assert (0, "", "") == ends(asking)
+
+
 @pytest.mark.parametrize(("wanted", "cut"), [("2d", True), ("300s", False), ("4m", False)])
 def test_a_time_above_the_policys_is_cut_and_said(service: Installation, door: Door, wanted: str, *, cut: bool) -> None:
     """The caller can only shorten the policy's time. If it asked for more, one line on stderr says what people have."""
@@ -237,7 +257,7 @@ def test_off_a_terminal_it_says_at_once_what_waits_and_then_what_came(service: I
     decided(service, "approve")
     status, out, err = ends(asking)
 
-    assert says(first, "command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    assert says(first, "command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=NAME)
     assert (0, "") == (status, out)
     assert says(err, "command.decided", short=call["short"])
 
@@ -289,7 +309,7 @@ def test_at_a_terminal_it_says_what_it_waits_for(service: Installation, door: Do
     decided(service, "approve")
 
     assert 0 == asking.wait(PATIENCE_S)
-    waits = client_wording.say("command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    waits = client_wording.say("command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=NAME)
     assert says(told, "command.withdraws", waits=waits)
     for end in (master, slave):
         os.close(end)

@@ -59,6 +59,18 @@ def test_a_backup_never_replaces_a_file(service: Installation) -> None:
     assert (1, "mine") == (ran.returncode, copy.read_text())
 
 
+def test_no_backup_goes_where_tools_can_read_it(service: Installation) -> None:
+    """It holds unmasked arguments. In a container the working folder is the workspace. A link there doesn't help."""
+    (service.root / "elsewhere").symlink_to(service.workspace)
+    ran = [service.run("backup", f"{folder}/copy.db") for folder in ("workspace", "elsewhere", "state/../workspace")]
+    there = done(service, "backup", str(service.state / "copy.db"))
+
+    assert [2, 2, 2] == [each.returncode for each in ran]
+    assert all(str(service.state / "copy.db") in each.stderr for each in ran)
+    assert [] == [*service.workspace.glob("copy.db*")]
+    assert 1 == there["calls"]
+
+
 def test_a_database_that_was_changed_is_not_backed_up(service: Installation) -> None:
     """A backup that can't be trusted would be found out when it is needed."""
     service.tamper("UPDATE calls SET args = x'7b7d'")

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sayso_client.hooks.answering import PROBE, PROBED
 from sayso_client.hooks.installing import Service, command
 from tests.acceptance.installation import Installation, until
 from tests.hook_events import EVENTS, PROMPT, read
@@ -282,13 +288,175 @@ def test_a_projects_own_modules_and_variables_are_not_taken(service: Installatio
     assert "allow" == outcome("claude-code", done)
 
 
-def test_a_closed_stdout_blocks(service: Installation, tmp_path: Path) -> None:
-    """The answer can't be read, so it isn't one."""
-    hook = shlex.split(line(service, "claude-code"))[2].partition("$(")[2].partition(")")[0]
-    done = ran(f"{hook} >&-", "{}", tmp_path)
+@pytest.mark.parametrize("stdout", [">&-", ">/dev/full"])
+@pytest.mark.parametrize("part", ["line", "hook"])
+def test_a_stdout_that_takes_nothing_blocks(service: Installation, tmp_path: Path, part: str, stdout: str) -> None:
+    """An answer that the host can't read isn't one. This holds for the installed line, and for the hook inside it."""
+    whole = line(service, "claude-code")
+    hook = whole if part == "line" else shlex.split(whole)[2].partition("$(")[2].partition(") &&")[0]
+    done = ran(f"{hook} {stdout}", "{}", tmp_path)
 
     assert 2 == done.returncode
     assert done.stderr.strip()
+
+
+@pytest.fixture
+def silent() -> Iterator[Path]:
+    """The socket of a service that accepts connections and never answers."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"{folder}/s")
+        listening.listen()
+        yield Path(folder) / "s"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_hook_itself_ends_at_its_deadline(silent: Path, host: str, tmp_path: Path) -> None:
+    """Also without `timeout` around it, which not every system has: the host would run the tool at its own limit."""
+    words = ["--socket", str(silent), "--uid", str(UID), "--patience", "1"]
+    hook = shlex.join([sys.executable, "-I", "-m", "sayso_client.hooks", host, *words])
+    done = ran(hook, EVENTS[host], tmp_path)
+
+    assert 2 == done.returncode
+    assert done.stderr.strip()
+    assert "deny" == read(host, json.loads(done.stdout))
+
+
+def test_the_check_of_a_hook_does_not_wait_for_a_silent_service(silent: Path, tmp_path: Path) -> None:
+    """`sayso doctor` says that the service doesn't answer, long before the hook's own deadline."""
+    hook = command("codex", Service(socket=str(silent), uid=UID), 600)
+    code, _ = json.loads(ran(hook, PROBE, tmp_path).stdout)[PROBED]
+
+    assert "UNAVAILABLE" == code
+
+
+def test_a_host_that_blocks_the_alarm_signal_gets_a_block(silent: Path, tmp_path: Path) -> None:
+    """A child inherits the signals that its parent blocks, and those that it ignores."""
+    words = ["--socket", str(silent), "--uid", str(UID), "--patience", "1"]
+    hook = [sys.executable, "-I", "-m", "sayso_client.hooks", "codex", *words]
+    starts = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [14]); signal.signal(14, signal.SIG_IGN)"
+    host = shlex.join([sys.executable, "-c", f"{starts}; os.execv(sys.argv[1], sys.argv[1:])", *hook])
+
+    assert "block" == outcome("codex", ran(host, EVENTS["codex"], tmp_path))
+
+
+def test_a_host_that_never_ends_its_event_gets_a_block(silent: Path) -> None:
+    """The deadline counts from the start."""
+    words = ["--socket", str(silent), "--uid", str(UID), "--patience", "1"]
+    hook = [sys.executable, "-I", "-m", "sayso_client.hooks", "codex", *words]
+    process = subprocess.Popen(hook, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process:
+        assert 2 == process.wait(PATIENCE_S)
+
+
+def test_a_yes_after_the_host_gave_up_is_not_taken(service: Installation, tmp_path: Path) -> None:
+    """A host that ends the shell leaves the hook behind. The record would say that the host got the call."""
+    program, *words = shlex.split(line(service, "claude-code"))
+    process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
+    with process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(numbered("claude-code", "left")).encode())
+        process.stdin.close()
+        (call,) = until(lambda: service.call("pending")["calls"], "the call")
+        process.kill()
+    service.call("decide", target=call["ref"], verb="approve")
+    hook = f"sayso_client.hooks claude-code --socket {service.socket}"
+    until(lambda: not subprocess.run(["pgrep", "-f", hook], check=False, capture_output=True).stdout, "the hook's end")
+
+    assert "approved" == service.call("show", target=call["ref"])["call"]["status"]
+
+
+@pytest.mark.parametrize("trusts", [{}, {"SSL_CERT_FILE": "cert.pem"}, {"SSL_CERT_DIR": "authorities"}], ids=str)
+def test_the_environment_does_not_choose_who_is_trusted(trusts: dict[str, str], tmp_path: Path) -> None:
+    """A variable of the host's could name the authority of a false service."""
+    words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    words += ["-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"]
+    subprocess.run(["openssl", *words], cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "authorities").mkdir()
+    shutil.copy(tmp_path / "cert.pem", tmp_path / "authorities")
+    subprocess.run(["openssl", "rehash", "authorities"], cwd=tmp_path, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    (tmp_path / "token").write_text("t")
+    named = {name: str(tmp_path / value) for name, value in trusts.items()}
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            with (
+                listening.accept()[0] as plain,
+                suppress(OSError),
+                context.wrap_socket(plain, server_side=True) as told,
+            ):
+                heard.append(told.recv(1))
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"https://localhost:{listening.getsockname()[1]}"
+        hook = command("codex", Service(url=url, token_file=str(tmp_path / "token")), 30)
+        done = ran(hook, EVENTS["codex"], tmp_path, **named)
+        thread.join()
+
+    assert ("deny", []) == (outcome("codex", done), heard)
+
+
+def test_an_address_without_tls_gets_no_token(tmp_path: Path) -> None:
+    """A process of this machine could have taken the service's port. This holds for an older installation too."""
+    (tmp_path / "token").write_text("t")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        done = ran(
+            command("codex", Service(url=url, token_file=str(tmp_path / "token")), 30), EVENTS["codex"], tmp_path
+        )
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+    assert "block" == outcome("codex", done)
+
+
+def test_other_programs_on_the_path_are_not_taken(service: Installation, tmp_path: Path) -> None:
+    """The installed line names its shell and `timeout` by their paths."""
+    for name in ("sh", "timeout", "python3"):
+        (tmp_path / name).write_text("#!/bin/sh\necho '{}'\n")
+        (tmp_path / name).chmod(0o755)
+    person = decided(service, "reject")
+    done = ran(line(service, "codex"), numbered("codex", "path"), tmp_path, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    person.join()
+
+    assert "deny" == outcome("codex", done)
+
+
+def test_a_prompt_of_claudes_own_is_not_put_off(service: Installation, tmp_path: Path) -> None:
+    """Claude gives the prompt no id, so the hook couldn't find the call again."""
+    put_off = line(service, "claude-code", wait_s=18, defer=True)
+    done = ran(put_off, {**PROMPT, "cwd": str(tmp_path)}, tmp_path)
+
+    assert "deny" == outcome("claude-code", done)
+    assert [] == service.call("pending")["calls"]
+
+
+def test_a_card_names_the_sub_agent_and_the_mcp_server(service: Installation) -> None:
+    """As far as the host names them. Gemini joins a server and its tool with `_`, so the tool's name isn't enough."""
+    context = {"server_name": "a_b", "tool_name": "c", "command": "x"}
+    events = {
+        "claude-code": {**numbered("claude-code", "sub"), "agent_id": "a1", "agent_type": "Explore"},
+        "copilot": {**EVENTS["copilot"], "agentId": "a1", "agentType": "explorer"},
+        "gemini": {**EVENTS["gemini"], "tool_name": "mcp_a_b_c", "mcp_context": context},
+    }
+    asked = {}
+    for host, event in events.items():
+        process = subprocess.Popen(["sh", "-c", line(service, host)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        with process:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(event).encode())
+            process.stdin.close()
+            (call,) = until(lambda: service.call("pending")["calls"], "the call")
+            asked[host] = call
+            service.call("withdraw", target=call["ref"])
+
+    assert "Explore" in asked["claude-code"]["note"]
+    assert "explorer" in asked["copilot"]["note"]
+    assert ("mcp__a_b", "mcp_a_b_c") == (asked["gemini"]["tools"], asked["gemini"]["tool"])
 
 
 def test_a_hook_that_is_told_to_stop_blocks(service: Installation, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from hitl.cards.wording import say
 from sayso_client import Sayso, configuration
 from sayso_client.life import Send
+from tests.acceptance.installation import ME
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -32,6 +35,18 @@ def test_the_inbox_goes_through_what_is_pending(service: Installation) -> None:
     assert ["approved", "rejected", "pending"] == [service.status(call["ref"]) for call in calls]
     assert "too risky" == service.call("show", target=calls[1]["ref"])["call"]["reason"]
     service.call("withdraw", target=calls[2]["ref"])
+
+
+def test_no_line_of_an_argument_looks_like_an_argument(service: Installation) -> None:
+    """Each line of a block has a bar before it, as in the terminal, and the count of hidden lines has none."""
+    memo = "10 EUR to Ada\nto: Ada\n" + "x\n" * 900
+    call = service.call("ask", tool="pay", args={"to": "Mallory", "memo": memo})["call"]
+    lines = service.run("inbox", given="q\n").stdout.split("\n")
+    service.call("withdraw", target=call["ref"])
+
+    assert ["  to: Mallory"] == [line for line in lines if line.startswith("  to:")]
+    assert "  │ to: Ada" in lines
+    assert 1 == sum(says(line, "card.lines_hidden") for line in lines if not line.startswith(" "))
 
 
 @pytest.mark.parametrize(
@@ -107,6 +122,21 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout
     assert says(nothing.stderr, "audit.none")
+
+
+def test_every_command_calls_a_person_by_their_name(service: Installation) -> None:
+    """The login of the user: in one request, in the history, and in the answer to who comes too late."""
+    call = asked(service, "one")
+    name = pwd.getpwuid(os.getuid()).pw_name
+    shown = service.run("show", call["short"]).stdout.split("\n")[0]
+    service.call("decide", target=call["ref"], verb="reject", reason="too risky")
+    texts = [
+        *(shown, service.run("history", "--limit", "1").stdout.split("\n")[0]),
+        service.run("approve", call["short"]).stderr,
+    ]
+
+    assert [] == [text for text in texts if name not in text or ME in text]
+    assert [name] == service.call("show", target=call["ref"])["call"]["approver_names"]
 
 
 def test_history_names_a_request_that_was_changed(service: Installation) -> None:

@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.acceptance.installation import Installation
 from tests.acceptance.page import Page
+from tests.acceptance.test_client import APPROVE, Person
 
 ROOT = Path(__file__).parents[2]
 PAGE = Page("install.md")
@@ -56,12 +59,75 @@ def test_the_installed_program_deploys_without_the_checkout(tmp_path: Path) -> N
     assert "socket_mode_enabled: true" in done.stdout
 
 
-def test_an_sdist_has_all_that_the_pages_name(tmp_path: Path) -> None:
-    """The pages themselves, the files for hosts, and what the installer runs."""
-    with tarfile.open(built("sdist", tmp_path)) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
+#: A program that asks for a call with the client, in an environment that has nothing of the service.
+_ASKS = """
+import sys
+from importlib.util import find_spec
+from sayso_client import Sayso, configuration
 
-    assert {"docs/index.md", "deploy/README.md", "deploy/linux/install.sh", "scripts/venv"} <= names
+assert not any(map(find_spec, ("hitl", "adapters", "bot")))
+with Sayso(configuration(socket=sys.argv[1])) as sayso:
+
+    @sayso.gated(ask=True)
+    def publish(page: str) -> str:
+        return page.upper()
+
+    print(publish("home"))
+"""
+
+
+@pytest.mark.long
+def test_the_client_works_from_its_wheel_in_an_empty_environment(service: Installation, tmp_path: Path) -> None:
+    """The wheel holds the client alone, needs only what it names, and its function and its commands run."""
+    wheel = built("wheel", tmp_path / "dist", ROOT / "clients")
+    with zipfile.ZipFile(wheel) as packed:
+        tops = {name.partition("/")[0] for name in packed.namelist()}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False, timeout=300)
+
+    needed = run(python, "-m", "pip", "install", "--quiet", *CLIENT["dependencies"])
+    if needed.returncode:
+        pytest.skip(f"no package registry: {needed.stderr.strip().splitlines()[-1]}")
+    installed = run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)
+    with Person(service, publish=APPROVE):
+        asked = run(python, "-I", "-c", _ASKS, str(service.socket))
+
+    assert {"sayso_client", f"sayso_client-{CLIENT['version']}.dist-info"} == tops
+    assert [0, 0] == [installed.returncode, run(python, "-m", "pip", "check").returncode]
+    assert (0, "HOME\n", "") == (asked.returncode, asked.stdout, asked.stderr)
+    for command in CLIENT["scripts"]:
+        assert 0 == run(tmp_path / "env" / "bin" / command, "--help").returncode
+
+
+#: Folders that commands make, and that of git.
+MADE = frozenset({"build", "dist", ".git"})
+
+
+def named_files() -> set[str]:
+    """Return all files and folders of the checkout that a page names by their path from its root, or links to."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+    found = set[Path]()
+    for page in pages:
+        text = page.read_text()
+        found |= {ROOT / word.rstrip(".") for word in re.findall(r"(?<![\w/~.-])[.\w][\w./-]*[\w/]", text)}
+        found |= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#:\s]+)", text)}
+    inside = {path.relative_to(ROOT) for path in found if path.is_relative_to(ROOT) and path.exists()} - {Path()}
+    return {str(path) for path in inside if path.parts[0] not in MADE and not path.parts[0].startswith(".venv")}
+
+
+def test_an_sdist_has_all_that_the_pages_name(tmp_path: Path) -> None:
+    """The pages themselves, the files for hosts, and what `make demo`, `make lock` and the installer run."""
+    with tarfile.open(built("sdist", tmp_path)) as packed:
+        files = {Path(name.partition("/")[2]) for name in packed.getnames()}
+    there = {str(each) for file in files for each in (file, *file.parents)}
+
+    assert {"Makefile", "deploy/linux/install.sh", "scripts/cards", "benchmarks"} <= named_files()
+    assert set() == named_files() - there
+    assert {"scripts/venv", "scripts/lock", "requirements.txt", "Makefile", "docs/index.md"} <= there
 
 
 def test_every_extra_is_on_the_page() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,15 +55,48 @@ def asked(service: Installation, uid: int = ASKER_UID, **fields: Any) -> str:
 
 
 @pytest.mark.parametrize("op", ["ping", "pending", "chat"])
-def test_a_user_on_no_list_is_refused_on_record(apart: Installation, op: str) -> None:
-    """Whatever they want; the record names the user."""
-    before = len(apart.chains().get("", []))
+def test_a_user_on_no_list_is_refused(apart: Installation, op: str) -> None:
+    """Whatever they want."""
     with answers(NotApprover) as refused:
         call_as(apart, STRANGER_UID, op)
 
     assert says(refused.value.message, Refusal.PEER, who=f"local:{STRANGER_UID}")
+
+
+def test_refusals_of_one_user_are_recorded_at_a_limited_rate(apart: Installation) -> None:
+    """The record names the user once a minute, however many requests they send. Each line is a durable write."""
+    before = len(apart.chains().get("", []))
+    with acting_as(STRANGER_UID + 1):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(str(apart.socket))
+    with peer, peer.makefile("rb") as lines:
+        peer.sendall(b"GET /v1/me HTTP/1.1\r\nHost: x\r\n\r\n" * 99)
+        peer.sendall(b"GET /v1/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        refused = lines.read().count(b" 403 ")
+
     (line,) = apart.chains()[""][before:]
-    assert ("refused_peer", f"local:{STRANGER_UID}") == (line.event, line.actor)
+    assert (100, "refused_peer", f"local:{STRANGER_UID + 1}") == (refused, line.event, line.actor)
+
+
+@pytest.mark.parametrize("uid", [ASKER_UID, STRANGER_UID])
+def test_an_approver_is_answered_while_a_user_holds_all_the_connections_they_can(
+    install: Callable[..., Installation], uid: int
+) -> None:
+    """Of 400 descriptors, a user who never ends a request gets a share. The approver and the database have the rest."""
+    service = install(settings=LISTS)
+    service.start(open_files=400)
+    with contextlib.ExitStack() as held:
+        for _ in range(318):
+            peer = held.enter_context(socket.socket(socket.AF_UNIX))
+            with acting_as(uid):
+                peer.connect(str(service.socket))
+            with contextlib.suppress(ConnectionError):
+                peer.sendall(b"GET /v1/me HTTP/1.1\r\n")
+        open_files = len(list(Path(f"/proc/{service.process.pid}/fd").iterdir())) if service.process else 0
+        answered = [call_as(service, OTHER_UID, "pending")["calls"] for _ in range(6)]
+
+    assert [[]] * 6 == answered
+    assert open_files < 200
 
 
 def test_a_user_on_no_list_is_refused_before_a_word_is_read(apart: Installation) -> None:

@@ -113,6 +113,21 @@ def test_the_export_is_the_whole_record_in_its_order(worked: Installation) -> No
     assert TOKEN not in done.stdout
 
 
+def test_a_query_and_an_export_have_the_same_columns(worked: Installation) -> None:
+    """With the digests of the policies that judged the request, which a report about a policy needs."""
+    words = ("--event", "rejected")
+    (line,) = queried(worked, *words)
+    (queried_row,), (exported_row,) = (
+        csv.DictReader(io.StringIO(worked.run("audit", *form, *words).stdout))
+        for form in (("query", "--csv"), ("export", "--format", "csv"))
+    )
+
+    assert queried_row == exported_row
+    assert line["policies"] == queried_row["policies"].split()
+    assert line["policies"]
+    assert 2 == worked.run("audit", "query", "--csv", "--json").returncode
+
+
 def test_a_cell_of_csv_is_never_a_formula(worked: Installation) -> None:
     """People and agents write some of the cells, and a spreadsheet would run them."""
     done = worked.run("audit", "export", "--format", "csv", "--event", "rejected")
@@ -128,6 +143,7 @@ def test_requests_are_counted_by_what_they_came_to(worked: Installation) -> None
 
     assert (3, {"rejected": 1, "withdrawn": 1}, 0) == (told["requests"], told["decisions"], told["hasty"])
     assert 3 == told["by_tool"]["deploy"]["requests"]
+    assert {"rejected": 0.3333, "withdrawn": 0.3333} == told["rates"]
     assert {ME: 1} == {name: tally["requests"] for name, tally in told["by_approver"].items()}
 
 
@@ -153,7 +169,7 @@ def test_people_read_a_line_for_each_event(worked: Installation) -> None:
     assert (1, 0) == (len(found.stdout.splitlines()), found.returncode)
     assert ("", 0) == (nothing.stdout, nothing.returncode)
     assert nothing.stderr
-    assert "deploy" in counted.stdout
+    assert {"deploy", "(33.3"} <= set(counted.stdout.replace(":", "").split())
 
 
 def test_a_policy_is_tried_on_the_record(worked: Installation) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from bot.cli.main import app
 from bot.errors import SettingsError
 from bot.mcp import build_servers
-from bot.mcp_clients import McpClient, carry_out, plan, take_back
+from bot.mcp_clients import McpClient, Move, carry_out, plan, take_back
 from bot.settings import load
 
 RELAY = ["/usr/bin/sayso", "mcp", "--config", "/etc/sayso.toml"]
@@ -130,6 +130,170 @@ def test_other_tables_and_comments_of_toml_stay(tmp_path: Path, settings: Path) 
     assert "# mine" in held
     assert "# quick" in held
     assert {"sayso": {"command": RELAY[0], "args": RELAY[1:]}} == tomllib.loads(held)["mcp_servers"]
+
+
+def moved(file: Path, settings: Path, client: McpClient = McpClient.CURSOR) -> Move:
+    """A move that is carried out, with its secrets beside the settings."""
+    move = plan(client, file, settings, settings.parent / "secrets", RELAY)
+    carry_out(move)
+    return move
+
+
+def test_servers_of_claude_codes_projects_move_too(tmp_path: Path, settings: Path) -> None:
+    """They run in the project's folder, and get its name if theirs is taken. Everything comes back to the byte."""
+    file, first, second = tmp_path / "claude.json", {"command": "npx", "args": ["first"]}, {"command": "npx"}
+    projects = {
+        "/srv/shop": {"mcpServers": {"db": first}, "history": ["x"]},
+        "/srv/blog": {"mcpServers": {"db": second}},
+        "/srv/none": {"history": []},
+    }
+    file.write_text(json.dumps({"projects": projects}))
+    before = file.read_bytes()
+    moved(file, settings, McpClient.CLAUDE_CODE)
+    held, targets = json.loads(file.read_text()), build_servers(load(settings)).upstreams
+
+    assert ["sayso"] == list(held["mcpServers"])
+    assert [{}, {}] == [held["projects"][name]["mcpServers"] for name in ("/srv/shop", "/srv/blog")]
+    assert ["x"] == held["projects"]["/srv/shop"]["history"]
+    assert ("/srv/shop", "/srv/blog") == tuple(str(targets[name].target.cwd) for name in ("db", "db-blog"))
+    take_back(McpClient.CLAUDE_CODE, tmp_path / "secrets")
+    assert before == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [
+        (McpClient.CLAUDE_CODE, ".mcp.json"),
+        (McpClient.CURSOR, ".cursor/mcp.json"),
+        (McpClient.VSCODE, ".vscode/mcp.json"),
+    ],
+)
+def test_a_projects_own_file_is_named_as_ungated(
+    client: McpClient, name: str, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays as it is. A file that can't be read is named too."""
+    held = tmp_path / "project" / name
+    held.parent.mkdir(parents=True)
+    held.write_text(json.dumps({"servers" if client is McpClient.VSCODE else "mcpServers": {"db": {"command": "x"}}}))
+    monkeypatch.chdir(tmp_path / "project")
+    file = client_file(tmp_path, client)
+
+    assert f"db (in {held})" in plan(client, file, settings, tmp_path / "secrets", RELAY).left
+    held.write_text("// mine")
+    assert str(held) in plan(client, file, settings, tmp_path / "secrets", RELAY).left
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("enabled", False),
+        ("disabled", True),
+        ("disabled_tools", ["delete_repo"]),
+        ("enabled_tools", ["read"]),
+        ("envFile", "/home/ada/.env"),
+        ("bearer_token_env_var", "GH_TEST_UNSET"),
+        ("headersHelper", "print-headers"),
+    ],
+)
+def test_a_server_with_a_key_that_would_be_lost_stays(key: str, value: object, tmp_path: Path, settings: Path) -> None:
+    """The reason names what can't be moved."""
+    file = tmp_path / "client.json"
+    file.write_text(json.dumps({"mcpServers": {"other": {"command": "x"}, "db": {"command": "npx", key: value}}}))
+    why = plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY).left
+
+    assert {"db"} == set(why)
+    assert key in why["db"] or isinstance(value, bool) or str(value) in why["db"]
+
+
+def test_a_token_in_a_variable_and_the_time_to_start_move(
+    tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token gets a file, as any header."""
+    monkeypatch.setenv("GH_TEST_TOKEN", KEY)
+    file = tmp_path / "config.toml"
+    file.write_text(
+        '[mcp_servers.gh]\nurl = "https://example.org/mcp"\nbearer_token_env_var = "GH_TEST_TOKEN"\n'
+        "startup_timeout_sec = 90\ntool_timeout_sec = 900\nenabled = true\n"
+    )
+    moved(file, settings, McpClient.CODEX)
+    server = build_servers(load(settings)).upstreams["gh"].target
+
+    assert ({"Authorization": f"Bearer {KEY}"}, 90) == (server.headers, server.start_s)
+    assert KEY not in settings.read_text() + file.read_text()
+
+
+def test_a_relay_that_was_added_by_hand_is_replaced(tmp_path: Path, settings: Path) -> None:
+    """And comes back with the rest."""
+    file = client_file(tmp_path, McpClient.CODEX)
+    file.write_text('[mcp_servers.sayso]\ncommand = "sayso"\nargs = ["mcp"]\n\n' + CODEX)
+    before = file.read_bytes()
+    moved(file, settings, McpClient.CODEX)
+
+    assert {"sayso": {"command": RELAY[0], "args": RELAY[1:]}} == tomllib.loads(file.read_text())["mcp_servers"]
+    take_back(McpClient.CODEX, tmp_path / "secrets")
+    assert before == file.read_bytes()
+
+
+def test_a_move_is_taken_back_from_any_folder(tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backup names whole paths, whatever the command was given."""
+    file, before = client_file(tmp_path), client_file(tmp_path).read_bytes()
+    settings_before = settings.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    carry_out(plan(McpClient.CURSOR, Path(file.name), Path(settings.name), Path("secrets"), RELAY))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    assert (file, True) == take_back(McpClient.CURSOR, tmp_path / "secrets")
+    assert (before, settings_before) == (file.read_bytes(), settings.read_bytes())
+
+
+def test_settings_that_cant_be_read_restore_nothing(tmp_path: Path, settings: Path) -> None:
+    """The client's file stays too. Settings that are gone don't keep the servers from coming back."""
+    file, before = client_file(tmp_path), client_file(tmp_path).read_bytes()
+    moved(file, settings)
+    after = file.read_bytes()
+    settings.write_bytes(b"\xff")
+    with pytest.raises(SettingsError, match="Nothing was restored"):
+        take_back(McpClient.CURSOR, tmp_path / "secrets")
+    assert after == file.read_bytes()
+
+    settings.unlink()
+    assert (file, False) == take_back(McpClient.CURSOR, tmp_path / "secrets")
+    assert before == file.read_bytes()
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize(
+    "form", ["--api-key=hunter2-is-private", "--api-key hunter2-is-private", "-e DB_PASSWORD=hunter2"]
+)
+def test_a_secret_in_an_argument_is_hidden_and_warned_about(
+    form: str, quote: str, tmp_path: Path, settings: Path
+) -> None:
+    """It would stay in the settings, which the warning says."""
+    file = tmp_path / "config.toml"
+    arguments = ", ".join(f"{quote}{each}{quote}" for each in form.split())
+    file.write_text(f'[mcp_servers.notes]\ncommand = "npx"\nargs = [{arguments}]\n')
+    shown = CliRunner().invoke(
+        app, ["init", "mcp", "codex", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path), "--yes"]
+    )
+
+    assert 0 == shown.exit_code
+    assert "hunter2" not in shown.output
+    assert "Warning" in shown.output
+
+
+def test_the_values_of_a_server_that_stays_arent_shown(tmp_path: Path, settings: Path) -> None:
+    """A diff has the lines around a change."""
+    file = tmp_path / "client.json"
+    servers = {"a": {"command": "x"}, "b": {"type": "sse", "url": "https://example.org", "headers": {"K": "hunter2"}}}
+    file.write_text(json.dumps({"mcpServers": servers}))
+    shown = CliRunner().invoke(
+        app,
+        ["init", "mcp", "cursor", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path), "--yes"],
+    )
+
+    assert "b stays" in shown.output
+    assert "hunter2" not in shown.output
 
 
 @pytest.mark.parametrize(

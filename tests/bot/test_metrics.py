@@ -21,6 +21,7 @@ from bot.metrics import Metrics, serve_metrics
 from bot.settings import MetricsSettings
 from bot.surfaces import surfaces
 from hitl.call import Ask, Entry, Event, Ran, Reply, ReplyKind, Result, Runs, Verb
+from hitl.connections import Connections
 from hitl.gate import secret_hash
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
@@ -87,7 +88,7 @@ async def scraped(running: Running) -> AsyncIterator[Scraped]:
         return ["chat: away"]
 
     async with contextlib.AsyncExitStack() as parts:
-        server = await serve_metrics(MetricsSettings(port=0), running.store, parts, troubles)
+        server = await serve_metrics(MetricsSettings(port=0), running.store, parts, troubles, Connections())
         yield Scraped(running, server.port)
 
 
@@ -161,6 +162,23 @@ async def test_incidents_are_there_before_they_happen(scraped: Scraped) -> None:
     assert (0, 1) == (before[key], after[key])
     assert 1 == value(after, "sayso_troubles")
     assert not [name for name, _ in after if name.endswith("_created")]
+
+
+async def test_decisions_are_there_before_the_first_of_them(scraped: Scraped, clock: SetClock) -> None:
+    """The alert about requests that nobody answers compares them, and would miss the first one of each series."""
+    before = await scraped.numbers()
+    await scraped.park(ask())
+    clock.advance(300)
+    await scraped.running.service.expiry.sweep()
+    ref = await scraped.park(ask(command="echo two >> out.txt"))
+    await scraped.press(ref, Verb.REJECT)
+    after = await scraped.numbers()
+    counted = [key for key, number in after.items() if key[0] == "sayso_decisions_total" and number]
+    none = frozenset({("decision", "undeliverable"), ("risk", "critical"), ("surface", "none")})
+
+    assert 2 == len(counted)
+    assert [0, 0] == [before[key] for key in counted]
+    assert 0 == before["sayso_decisions_total", none]
 
 
 async def test_no_label_is_anybodys_to_choose(scraped: Scraped) -> None:

@@ -35,3 +35,22 @@ async def test_a_route_that_refuses_cards_is_in_the_way(running: Running, tmp_pa
     (told,) = await platforms.troubles()
 
     assert says(told, "trouble.route", route="telegram:-1", why="Forbidden")
+
+
+async def test_a_state_folder_that_is_open_to_others_is_in_the_way(
+    running: Running, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While each request is refused for it, `/readyz` says so, and the log has one line, not one for each request."""
+    platforms = Platforms(Settings(state=tmp_path))
+    platforms.attach(running.service)
+    running.folder.path.chmod(0o711)
+    with caplog.at_level("INFO"):
+        told = [await platforms.troubles() for _ in range(3)]
+        running.folder.path.chmod(0o700)
+        closed = await platforms.troubles()
+
+    assert [True, True, True] == [str(running.folder.path) in one[0] for one in told]
+    assert ([], ["state.exposed", "state.closed"]) == (
+        closed,
+        [record.message for record in caplog.records if record.message.startswith("state.")],
+    )

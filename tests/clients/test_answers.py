@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -14,7 +15,8 @@ from typing import Any
 import pytest
 import rfc8785
 
-from sayso_client import ClientError, NotRun, Ran, Request, Sayso, configuration
+from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request, Sayso, configuration
+from sayso_client.gating import Tool
 
 TOKEN = "sayso_test_token"
 ARGS = {"amount": 5}
@@ -284,3 +286,173 @@ def test_terms_name_parameters_that_are_there(wire: Wire, make: Callable[[Sayso]
     """A misspelt one would bind nothing."""
     with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(TypeError):
         make(sayso)
+
+
+#: What answers the report of a run: nobody, a service that hands the call out no more, or something else.
+LOST = pytest.mark.parametrize(
+    "report", [(503, b""), problem("CONF_EXPIRED", 410), (200, b"<html>")], ids=["away", "late", "a page"]
+)
+
+
+def allowed(wire: Wire, report: tuple[int, Any]) -> None:
+    """Answer that the call is allowed, and its report as given."""
+    wire.answers = [(200, call("allowed", claim=claimed()[1])), report]
+
+
+def client(wire: Wire) -> Sayso:
+    """A client that tries once."""
+    return Sayso(configuration(url=wire.url, token=TOKEN), patience_s=0)
+
+
+@LOST
+def test_a_report_that_is_lost_keeps_the_value(wire: Wire, report: tuple[int, Any]) -> None:
+    """The function ran, so its value comes back, and the outcome says that the service didn't record it."""
+    allowed(wire, report)
+    with client(wire) as sayso:
+        came = sayso.call(Request("pay", ARGS), lambda: "paid")
+
+    assert Ran("r1", "paid", reported=False) == came
+
+
+@LOST
+def test_a_report_that_is_lost_keeps_the_error_of_the_function(wire: Wire, report: tuple[int, Any]) -> None:
+    """The caller gets what the function raised, and never that nothing ran."""
+    allowed(wire, report)
+
+    def broken() -> None:
+        raise LookupError("half done")
+
+    with client(wire) as sayso, pytest.raises(LookupError, match="half done"):
+        sayso.call(Request("pay", ARGS), broken)
+
+
+def test_a_report_that_is_lost_keeps_an_interruption(wire: Wire) -> None:
+    """Ctrl-C while the function runs stays Ctrl-C."""
+    allowed(wire, (503, b""))
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with client(wire) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), interrupted)
+
+
+async def test_a_report_that_is_lost_keeps_the_value_on_a_loop(wire: Wire) -> None:
+    """`AsyncSayso` returns the value of a coroutine function too, also behind its decorator."""
+    allowed(wire, (503, b""))
+    async with AsyncSayso(configuration(url=wire.url, token=TOKEN), patience_s=0) as sayso:
+
+        @sayso.gated(tools="python")
+        async def pay(amount: int) -> str:
+            return f"paid {amount}"
+
+        assert "paid 5" == await pay(5)
+
+
+def test_a_report_that_is_lost_keeps_the_value_in_a_batch(wire: Wire) -> None:
+    """A call of a batch that ran is no NotRun."""
+    found = {"id": "0", "call": call("allowed", claim=claimed()[1]), "problem": None}
+    wire.answers = [(200, {"calls": [found]}), (503, b"")]
+    with client(wire) as sayso:
+        (came,) = sayso.batch([Planned(Request("pay", ARGS), lambda: "paid")])
+
+    assert Ran("r1", "paid", reported=False) == came
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_a_call_of_a_batch_without_room_is_asked_again(wire: Wire, kind: str) -> None:
+    """After the time that the service named, alone, and with the key that it had in the batch, so that it runs once."""
+    refused = {"code": "TOO_MANY_PENDING", "detail": "Too many.", "ref": None, "retry_after": 1}
+    wire.answers = [
+        (200, {"calls": [{"id": "0", "call": None, "problem": refused}]}),
+        (200, call("allowed", claim=claimed()[1])),
+        (200, call("succeeded")),
+    ]
+    planned = [Planned(Request("pay", ARGS), lambda: "paid")]
+    if kind == "sync":
+        with client(wire) as sayso:
+            (came,) = await asyncio.to_thread(sayso.batch, planned)
+    else:
+        async with AsyncSayso(configuration(url=wire.url, token=TOKEN)) as on_loop:
+            (came,) = await on_loop.batch(planned)
+    batch, alone, _ = wire.heard
+
+    assert Ran("r1", "paid") == came
+    assert ("/v1/batches", "/v1/calls") == (batch[1], alone[1])
+    assert f"{batch[2]['Idempotency-Key']}/0" == alone[2]["Idempotency-Key"]
+
+
+def test_any_other_problem_of_a_batch_is_final(wire: Wire) -> None:
+    """It is the outcome of its call, and nothing is asked again."""
+    refused = {"code": "NOT_APPROVER", "detail": "Not here.", "ref": None, "retry_after": None}
+    wire.answers = [(200, {"calls": [{"id": "0", "call": None, "problem": refused}]})]
+    with client(wire) as sayso:
+        (came,) = sayso.batch([Planned(Request("pay", ARGS), lambda: pytest.fail("it ran"))])
+
+    assert isinstance(came, NotRun)
+    assert ("failed", 1) == (came.status, len(wire.heard))
+
+
+class Odd:
+    """A value that has no text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("value", ["\ud800", Odd()], ids=["a lone surrogate", "no text"])
+def test_a_value_that_cannot_be_reported_is_returned(wire: Wire, value: object) -> None:
+    """The report holds what UTF-8 can hold; the caller gets the value itself."""
+    allowed(wire, (200, call("succeeded")))
+    with client(wire) as sayso:
+        assert Ran("r1", value) == sayso.call(Request("pay", ARGS), lambda: value)
+
+    assert "succeeded" == wire.heard[-1][3]["result"]
+
+
+def test_a_changed_call_stays_refused_if_that_cannot_be_reported(wire: Wire) -> None:
+    """The outcome says why the function didn't run, whether or not the service heard that."""
+    wire.answers = [(200, call("allowed", claim=claimed(args={"amount": 500})[1])), (503, b"")]
+    with client(wire) as sayso:
+        came = sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+    assert isinstance(came, NotRun)
+    assert "refused" == came.status
+
+
+def _positional(amount: int, /, **meta: object) -> None: ...
+
+
+def _more(to: str, *args: object, **more: object) -> None: ...
+
+
+def _own(**meta: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "keyword"), [(_positional, (1_000_000,), "amount"), (_more, ("bob", "x"), "args")]
+)
+def test_a_keyword_never_hides_a_parameter_of_its_name(
+    wire: Wire, function: Callable[..., None], args: tuple[object, ...], keyword: str
+) -> None:
+    """Python takes both; people would see one of them, so nothing is asked."""
+    with client(wire) as sayso, pytest.raises(ClientError) as refused:
+        sayso.gated(function)(*args, **{keyword: 1})
+
+    assert ("ARGUMENTS", []) == (refused.value.code, wire.heard)
+
+
+def test_a_keyword_may_have_the_name_of_the_parameter_that_takes_it() -> None:
+    """`**meta` isn't shown by its own name, so `meta=1` hides nothing."""
+    assert {"meta": 1} == Tool(_own, {}).request(meta=1).args
+
+
+@pytest.mark.parametrize("answers", [[(0, b""), (202, None)], [(202, None), (0, b"")]], ids=["asking", "waiting"])
+@pytest.mark.parametrize("end", [(200, call("withdrawn")), problem("ALREADY_DECIDED", 409)], ids=["done", "refused"])
+def test_an_interrupted_question_is_withdrawn(wire: Wire, answers: list[tuple[int, Any]], end: tuple[int, Any]) -> None:
+    """Whoever pressed Ctrl-C gets that, whether it came before the answer to the question or while it waits."""
+    wire.answers = [(status, call("pending") if document is None else document) for status, document in answers] + [end]
+    with client(wire) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.ask_human("Which stage?")
+
+    assert "/v1/calls/r1/withdraw" == wire.heard[-1][1]

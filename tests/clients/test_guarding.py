@@ -110,6 +110,31 @@ def test_its_python_and_its_packages_count(tmp_path: Path, settings: Path, part:
     assert ("red", True) == (state, str(opened) in told)
 
 
+@pytest.mark.parametrize("part", ["timeout", "token", "ca"])
+def test_the_files_that_the_command_names_count(tmp_path: Path, settings: Path, part: str) -> None:
+    """The program that limits its time, the token, and the authority that vouches for the service."""
+    for name in ("timeout", "token", "ca"):
+        (tmp_path / name).touch(0o644)
+    named = ["--url", "https://sayso", "--token-file", f"{tmp_path}/token", "--ca-file", f"{tmp_path}/ca"]
+    words = [
+        f"{tmp_path}/timeout",
+        "-k",
+        "1",
+        "9",
+        "/nowhere/python",
+        "-I",
+        "-m",
+        "sayso_client.hooks",
+        "codex",
+        *named,
+    ]
+    assert [] == weak_points(words, [settings], [STRANGER])
+
+    (tmp_path / part).chmod(0o666)
+    ((state, told),) = weak_points(words, [settings], [STRANGER])
+    assert ("red", True) == (state, str(tmp_path / part) in told)
+
+
 def test_many_places_are_counted(tmp_path: Path) -> None:
     """A sentence names three, and says how many more there are."""
     files = [tmp_path / str(number) for number in range(5)]

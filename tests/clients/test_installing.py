@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import stat
+import subprocess
 import sys
+import tempfile
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ import pytest
 from sayso_client.errors import ClientError
 from sayso_client.hooks import installing, openclaw, opencode
 from sayso_client.hooks.installing import MARK, checked, main
+from tests.hook_service import Person, serving
+from tests.sentences import says
 
 HOSTS = ["claude-code", "codex", "copilot", "gemini", "openclaw", "opencode", "qwen"]
 #: The hosts whose settings hold the command itself.
@@ -38,22 +44,42 @@ def install(host: str, file: Path, *options: str, action: str = "install") -> in
     return main([*words, "--yes", *options])
 
 
+#: A Python in which the modules of Unix alone can't be imported, as on Windows.
+WINDOWS = """
+import sys
+for name in ("pwd", "grp", "fcntl", "termios", "resource", "tty"):
+    sys.modules[name] = None
+from sayso_client.hooks import installing
+sys.platform = "win32"
+sys.exit(installing.main(["install", "codex", "--socket", "/s", "--yes"]))
+"""
+
+
+def test_on_windows_the_installer_says_that_it_cannot_work() -> None:
+    """In one sentence, without a traceback."""
+    ran = subprocess.run([sys.executable, "-c", WINDOWS], capture_output=True, text=True, check=False)
+
+    assert (1, "") == (ran.returncode, ran.stdout)
+    assert "Traceback" not in ran.stderr
+    assert says(ran.stderr, "hook.windows")
+
+
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("there", [True, False])
 def test_what_is_taken_out_leaves_the_settings_as_they_were(tmp_path: Path, host: str, *, there: bool) -> None:
-    """To the letter, with what other programs wrote there; the backup is closed to others. A new file is gone again."""
+    """To the letter, with what other programs wrote there. The backup is closed to others. New files are gone again."""
     file = tmp_path / "settings"
     if there:
         file.write_text(OTHERS[host])
     assert 0 == install(host, file)
-    installed = file.read_text()
+    installed, mode = file.read_text(), stat.S_IMODE((tmp_path / "settings.before-sayso").stat().st_mode)
     assert 0 == install(host, file, action="remove")
 
     assert MARK in installed
-    assert there is file.exists()
+    assert 0o600 == mode
+    assert [file] * there == [*tmp_path.iterdir()]
     if there:
         assert OTHERS[host] == file.read_text()
-        assert 0o600 == stat.S_IMODE((tmp_path / "settings.before-sayso").stat().st_mode)
 
 
 @pytest.mark.parametrize("host", [host for host in HOOKED if host != "openclaw"])
@@ -92,6 +118,26 @@ def test_installing_again_keeps_the_backup_of_what_was_there(tmp_path: Path) -> 
 
     install("qwen", file, action="remove")
     assert OTHERS["qwen"] == file.read_text()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"plugins": {"allow": [], "load": {"paths": ["/srv/other/openclaw_plugin"]}}},
+        {"plugins": {}},
+        {"plugins": {"load": {"paths": []}, "entries": {}}},
+    ],
+    ids=str,
+)
+def test_removal_keeps_the_empty_parts_and_other_plugins_of_openclaw(tmp_path: Path, before: dict[str, Any]) -> None:
+    """Also if the settings were changed after the installation. Another plugin may have a folder of the same name."""
+    file = tmp_path / "openclaw.json"
+    file.write_text(json.dumps(before))
+    install("openclaw", file)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "later": 1}))
+    install("openclaw", file, action="remove")
+
+    assert {**before, "later": 1} == json.loads(file.read_text())
 
 
 def test_settings_that_are_a_link_stay_one(tmp_path: Path) -> None:
@@ -231,12 +277,236 @@ def test_a_host_that_is_too_old_is_refused(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_an_installed_hook_is_tried(tmp_path: Path, host: str) -> None:
-    """It runs, and denies what it doesn't understand. Its user can change it, which is red: the service is apart."""
-    install(host, tmp_path / "settings")
-    *tried, last = [state for state, _ in checked(host, tmp_path / "settings")]
+def test_an_installed_hook_is_tried(tmp_path: Path, service: Path, host: str) -> None:
+    """It runs, and reaches the right service. The service runs as the hook's own user, who can change the hook."""
+    reach(host, tmp_path / "settings", service)
 
-    assert ({"green"}, "red") == (set(tried), last)
+    assert ["green", "yellow"] == [state for state, _ in checked(host, tmp_path / "settings")]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_hook_whose_service_does_not_answer_or_is_another_is_red(tmp_path: Path, service: Path, host: str) -> None:
+    """Every tool call is blocked until the right service answers."""
+    install(host, tmp_path / "settings")
+    assert "red" == checked(host, tmp_path / "settings")[0][0]
+
+    reach(host, tmp_path / "settings", service, uid=os.getuid() + 1)
+    assert "red" == checked(host, tmp_path / "settings")[0][0]
+
+
+def test_a_service_that_refuses_only_the_user_of_the_check_is_yellow(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the right service, and may know the user as whom the agent runs."""
+    monkeypatch.setattr(Person, "status", 403)
+    monkeypatch.setattr(Person, "answer", {"code": "NOT_LISTED", "detail": "No."})
+    reach("qwen", tmp_path / "settings", service)
+
+    assert "yellow" == checked("qwen", tmp_path / "settings")[0][0]
+
+
+@pytest.fixture
+def service() -> Iterator[Path]:
+    """The socket of a service that runs as this user, in a folder whose name each format writes in its own way."""
+    with tempfile.TemporaryDirectory(prefix='it\'s "ü" $x \\ ') as folder, serving(Path(folder) / "s"):
+        yield Path(folder) / "s"
+
+
+def reach(host: str, file: Path, socket: Path, uid: int | None = None) -> None:
+    """Install the hook for this service."""
+    install(host, file, "--socket", str(socket), "--uid", str(os.getuid() if uid is None else uid))
+
+
+def edited(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change settings in JSON, as a person or another program would."""
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+
+
+def hook_of(document: dict[str, Any], event: str) -> dict[str, Any]:
+    """The hook that a group holds, or that is the group."""
+    group = document["hooks"][event][-1]
+    found: dict[str, Any] = group.get("hooks", [group])[0]
+    return found
+
+
+def moved(document: dict[str, Any]) -> None:
+    """Let the hook judge what has run already."""
+    document["hooks"]["PostToolUse"] = document["hooks"].pop("PreToolUse")
+
+
+#: Changes after which a host runs tools without asking the hook, as measured or documented.
+SWITCHES: dict[str, dict[str, Callable[[dict[str, Any]], object]]] = {
+    "claude-code": {
+        "disableAllHooks": lambda found: found.update(disableAllHooks=True),
+        "matcher": lambda found: found["hooks"]["PreToolUse"][0].update(matcher="Read"),
+        "another event": moved,
+        "onFailure": lambda found: hook_of(found, "PreToolUse").update(onFailure="deny"),
+        "a limit that is text": lambda found: hook_of(found, "PreToolUse").update(timeout="600"),
+        "a limit below ours": lambda found: hook_of(found, "PreToolUse").update(timeout=60),
+        "async": lambda found: hook_of(found, "PreToolUse").update({"async": True}),
+        "a bad neighbour": lambda found: found["hooks"]["PreToolUse"].append({"hooks": [{"type": "bad"}]}),
+        "permissions": lambda found: found.update(permissions={"allow": "Bash"}),
+        "another command": lambda found: hook_of(found, "PreToolUse").update(command="true # sayso_client.hooks"),
+        "no shell around it": lambda found: hook_of(found, "PreToolUse").update(
+            command=hook_of(found, "PreToolUse")["command"].replace("exit 2", "exit 0")
+        ),
+    },
+    "gemini": {
+        "enabled": lambda found: found.update(hooksConfig={"enabled": False}),
+        "disabled": lambda found: found["hooksConfig"].update(disabled=[hook_of(found, "BeforeTool")["name"]]),
+        "type": lambda found: hook_of(found, "BeforeTool").update(type="http"),
+        "unit": lambda found: hook_of(found, "BeforeTool").update(timeout=600),
+    },
+    "qwen": {
+        "disableAllHooks": lambda found: found.update(disableAllHooks=True),
+        "matcher": lambda found: found["hooks"]["PreToolUse"][0].update(matcher="read"),
+    },
+    "copilot": {
+        "version": lambda found: found.update(version=2),
+        "matcher": lambda found: hook_of(found, "preToolUse").update(matcher="*"),
+        "disableAllHooks": lambda found: found.update(disableAllHooks=True),
+        "the hook behind it": lambda found: found["hooks"].pop("permissionRequest"),
+    },
+    "openclaw": {
+        "enabled": lambda found: found["plugins"].update(enabled=False),
+        "deny": lambda found: found["plugins"].update(deny=["sayso"]),
+        "allow": lambda found: found["plugins"].update(allow=["other"]),
+        "paths": lambda found: found["plugins"].update(load={"paths": []}),
+        "entry": lambda found: found["plugins"]["entries"]["sayso"].update(enabled=False),
+    },
+    "opencode": {
+        "permission": lambda found: found.update(permission={"*": "ask", "bash": "allow"}),
+        "permission of an agent": lambda found: found.update(agent={"build": {"permission": "allow"}}),
+    },
+}
+
+
+@pytest.mark.parametrize(("host", "name"), [(host, name) for host, names in SWITCHES.items() for name in names])
+def test_a_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path, host: str, name: str) -> None:
+    """The installed command still works, but the host doesn't ask it, or doesn't wait for its answer."""
+    file = tmp_path / "settings"
+    reach(host, file, service)
+    edited(file, SWITCHES[host][name])
+
+    assert 1 == install(host, file, action="check")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('matcher = ".*"', 'matcher = "("'),
+        ("# sayso: begin", "[features]\nhooks = false\n# sayso: begin"),
+        ("600", '"600"'),
+    ],
+)
+def test_a_codex_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path, old: str, new: str) -> None:
+    """Its settings are TOML."""
+    file = tmp_path / "config.toml"
+    reach("codex", file, service)
+    assert "red" not in {state for state, _ in checked("codex", file)}
+    file.write_text(file.read_text().replace(old, new, 1))
+    assert "red" in {state for state, _ in checked("codex", file)}
+
+    file.write_text("not toml [[[\n" + file.read_text())
+    assert 1 == install("codex", file, action="check")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "copilot", "gemini"])
+def test_settings_that_rule_over_the_users_own_count(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """A hook isn't installed below such a switch, and is red after somebody set the switch."""
+    known = installing.module(host)
+    over: tuple[tuple[str, str, bool], ...] = known.OVER  # type: ignore[attr-defined]
+    monkeypatch.setattr(known, "OVER", tuple(("../over.json", name, value) for _, name, value in over))
+    file = tmp_path / "own" / "settings"
+    for _, name, value in over:
+        (tmp_path / "over.json").write_text("// not JSON")
+        reach(host, file, service)
+        assert "red" not in {state for state, _ in checked(host, file)}
+
+        first, _, second = name.partition(".")
+        (tmp_path / "over.json").write_text(json.dumps({first: {second: value} if second else value}))
+        assert "red" in {state for state, _ in checked(host, file)}
+        assert 1 == install(host, file)
+
+
+OFF = {
+    "claude-code": '{"disableAllHooks": true}',
+    "codex": "[features]\nhooks = false\n",
+    "copilot": '{"version": 2}',
+    "gemini": '{"hooksConfig": {"enabled": false}}',
+    "openclaw": '{"plugins": {"enabled": false}}',
+    "opencode": '{"agent": {"build": {"permission": {"bash": "allow"}}}}',
+    "qwen": '{"disableAllHooks": true}',
+}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_hook_that_the_host_would_not_ask_is_not_installed(
+    tmp_path: Path, host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The installer names the setting, and writes nothing."""
+    file = tmp_path / "settings"
+    file.write_text(OFF[host])
+    switch = installing.module(host).off(OFF[host])
+
+    assert switch
+    assert 1 == install(host, file)
+    assert switch in capsys.readouterr().err
+    assert [file] == [*tmp_path.iterdir()]
+    assert OFF[host] == file.read_text()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_hook_that_was_taken_out_by_hand_is_missed(tmp_path: Path, host: str, *, there: bool) -> None:
+    """Until somebody says that it is to be gone."""
+    file = tmp_path / "settings"
+    if there:
+        file.write_text(OTHERS[host])
+    install(host, file)
+    file.write_text(OTHERS[host])
+    assert installing.lost(file)
+
+    install(host, file, action="remove")
+    assert not installing.lost(file)
+    assert OTHERS[host] == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("host", "variable", "below"),
+    [(host, *place) for host in HOSTS for place in installing.module(host).MOVED],
+)
+def test_settings_that_the_user_moved_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, variable: str, below: str
+) -> None:
+    """As the host finds them, by its variable."""
+    monkeypatch.setenv(variable, str(tmp_path / "moved"))
+    assert 0 == main(["install", host, "--socket", "/x", "--uid", "10", "--untested", "--yes"])
+
+    assert MARK in (tmp_path / "moved" / below).read_text()
+
+
+def test_no_wait_is_longer_than_the_host_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """OpenClaw ends a call after ten minutes, when an approval must find nobody who waits."""
+    install("openclaw", tmp_path / "settings", "--wait", "3600")
+
+    assert "--patience 590" in (tmp_path / "settings").read_text()
+    assert "600" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "HTTP://localhost"])
+def test_an_address_without_tls_is_refused(tmp_path: Path, url: str) -> None:
+    """Any process of this machine could listen there."""
+    file = tmp_path / "settings"
+
+    assert 1 == main(
+        ["install", "qwen", "--file", str(file), "--url", url, "--token-file", "/t", "--untested", "--yes"]
+    )
+    assert not file.exists()
 
 
 def test_a_hook_that_is_gone_or_broken_is_red(tmp_path: Path) -> None:
@@ -279,8 +549,7 @@ def test_an_openclaw_that_does_not_load_the_plugin_is_red(tmp_path: Path, change
     document = json.loads(file.read_text())
     file.write_text(json.dumps({**document, "plugins": document["plugins"] | change}))
 
-    assert not openclaw.guarded(file.read_text())
-    assert "red" in {state for state, _ in checked("openclaw", file)}
+    assert openclaw.off(file.read_text())
 
 
 BROKEN = ("// it isn't JSON: sayso_client.hooks", '{"plugins": {"allow": null}, "s": "sayso_client.hooks"}')
@@ -298,24 +567,14 @@ def test_settings_that_cannot_be_read_are_an_error_of_the_check_too(tmp_path: Pa
 
 def test_an_openclaw_with_the_plugin_of_another_installation_loads_it(tmp_path: Path) -> None:
     """The hook may be in an environment of its own, while another one looks."""
-    file, elsewhere = tmp_path / "openclaw.json", tmp_path / "openclaw_plugin"
-    elsewhere.mkdir()
+    file, elsewhere = tmp_path / "openclaw.json", tmp_path / "sayso_client" / "hooks" / "openclaw_plugin"
+    elsewhere.mkdir(parents=True)
     install("openclaw", file)
     text = file.read_text().replace(openclaw.PLUGIN, str(elsewhere))
 
-    assert openclaw.guarded(text)
+    assert openclaw.off(text) is None
     elsewhere.rmdir()
-    assert not openclaw.guarded(text)
-
-
-@pytest.mark.parametrize("plugins", [{"enabled": False}, {"deny": ["sayso"]}], ids=str)
-def test_an_openclaw_that_refuses_the_plugin_is_left_as_it_is(tmp_path: Path, plugins: dict[str, Any]) -> None:
-    """Somebody decided that no plugin is loaded, or not this one; the installer says so and writes nothing."""
-    file = tmp_path / "openclaw.json"
-    file.write_text(json.dumps({"plugins": plugins}))
-
-    assert 1 == install("openclaw", file)
-    assert {"plugins": plugins} == json.loads(file.read_text())
+    assert openclaw.off(text)
 
 
 def permission(**document: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sayso_client.hooks import openclaw
-from tests.hook_events import NO_ANSWERS, YES
+from tests.hook_events import NO_ANSWERS, YES, has_ended
 from tests.patience import PATIENCE_S
 
 NODE = shutil.which("node")
@@ -84,6 +84,14 @@ def test_a_command_that_hangs_is_killed(tmp_path: Path) -> None:
     """At its own limit, or when OpenClaw ends the call."""
     assert judged(tmp_path, "exec sleep 600", wait_ms=300)["answer"]["block"]
     assert judged(tmp_path, "exec sleep 600", abort=True)["answer"]["block"]
+
+
+def test_a_command_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    """A hook that went on would take an approval that comes later, for a call that is over."""
+    script = f"sleep 600 & echo $! > {tmp_path}/started; wait"
+    assert judged(tmp_path, script, wait_ms=1000)["answer"]["block"]
+
+    assert has_ended(int((tmp_path / "started").read_text()))
 
 
 @pytest.mark.parametrize("wait_ms", [0, None, "x", 10**9])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sayso_client.hooks import opencode
-from tests.hook_events import NO_ANSWERS, YES
+from tests.hook_events import NO_ANSWERS, YES, has_ended
 from tests.patience import PATIENCE_S
 
 NODE = shutil.which("node")
@@ -89,6 +89,13 @@ def test_whatever_else_the_command_does_is_thrown(tmp_path: Path, script: str) -
 def test_a_command_that_hangs_is_killed(tmp_path: Path) -> None:
     """OpenCode itself would wait for ever."""
     assert judged(tmp_path, "exec sleep 600", wait_s=1)["thrown"]
+
+
+def test_a_command_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    """A hook that went on would take an approval that comes later, for a call that is over."""
+    assert judged(tmp_path, f"sleep 600 & echo $! > {tmp_path}/started; wait", wait_s=1)["thrown"]
+
+    assert has_ended(int((tmp_path / "started").read_text()))
 
 
 def test_arguments_that_change_meanwhile_do_not_run(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso_client import ClientError, configuration
+from sayso_client import ClientError, Sayso, configuration
+from sayso_client.remote import trusting
 
 
 def kept(folder: Path, text: str, mode: int = 0o600) -> Path:
@@ -48,6 +49,30 @@ def test_the_working_folder_and_the_environment_are_not_looked_at(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
     assert str(tmp_path / "home") in refused()
+
+
+def test_paths_in_the_file_are_relative_to_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working folder may have a file of the same name, which an agent wrote."""
+    own, working = tmp_path / "own", tmp_path / "working"
+    for folder, token in ((own, "sayso_own"), (working, "sayso_evil")):
+        folder.mkdir()
+        (folder / "token").write_text(token)
+        (folder / "token").chmod(0o600)
+        (folder / "ca.pem").write_text("")
+    kept(own, 'url = "https://gate.example.org"\ntoken_file = "token"\nca_file = "ca.pem"\n')
+    monkeypatch.chdir(working)
+    found = configuration(file="../own/client.toml")
+
+    assert ("sayso_own", own / "ca.pem") == (found.token, Path(found.ca_file or "").resolve())
+
+
+def test_no_keys_of_connections_are_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSLKEYLOGFILE would let whoever sets it read the token."""
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
+    with Sayso(configuration(url="https://gate.example.org", token="t")):
+        assert trusting(None).keylog_filename is None
+
+    assert not (tmp_path / "keys").exists()
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

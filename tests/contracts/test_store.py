@@ -249,6 +249,20 @@ class TestCalls:
 class TestSwaps:
     """One conditional write decides who was first."""
 
+    async def test_an_event_that_the_chain_of_a_call_names_changes_it_no_more(
+        self, store: Store, clock: SetClock
+    ) -> None:
+        """A reply that was held or refused was handled for the call, so its event can't decide the call later."""
+        call = await parked(store, clock)
+        held = Entry(call.ref, Event.HELD, "ann", {"event": "telegram:1"})
+        await store.commit(Unit(None, lambda _: Change(entries=(held,))))
+        moved = call.evolve(version=call.version + 1)
+        again = Entry(call.ref, Event.APPROVED, "ann", {"event": "telegram:1"})
+
+        with pytest.raises(Tampered):
+            await store.commit(move(moved, entries=[again]))
+        assert call == await store.get(call.ref)
+
     @pytest.mark.parametrize(
         ("first", "again"), [("approved", "rejected"), ("claimed", "released"), ("succeeded", "failed")]
     )
@@ -422,12 +436,14 @@ class TestLists:
         assert [] == await store.standing("slack:T1/C1/6.0", "C1:6.0")
 
     async def test_open_calls_are_counted_up_to_the_limit(self, store: Store, clock: SetClock) -> None:
-        """Those of one requester that wait."""
+        """Those of one requester that wait, or those of one of their agents."""
         calls = [await parked(store, clock) for _ in range(3)]
         await parked(store, clock, requester="local:1001")
+        await parked(store, clock, agent="second")
         await store.commit(move(approved(calls[0])))
 
-        assert 2 == await store.count_open("local:1000", 10)
+        assert 3 == await store.count_open("local:1000", 10)
+        assert [2, 1, 0] == [await store.count_open("local:1000", 10, name) for name in ("demo", "second", "")]
         assert 1 == await store.count_open("local:1000", 1)
         assert 0 == await store.count_open("local:7", 10)
 
@@ -612,12 +628,12 @@ class TestInbox:
         await store.receive("telegram", "1", "chat", b"bad")
         await store.receive("telegram", "2", "chat", b"good")
 
-        assert not await store.stumble("telegram", "1", "unreadable", aside_after=2)
+        assert False is await store.stumble("telegram", "1", "unreadable", aside_after=2)
         assert [1] == [event.failures for event in await store.incoming()]
         assert await store.stumble("telegram", "1", "unreadable", aside_after=2)
         assert ["2"] == [event.id for event in await store.incoming()]
-        assert not await store.stumble("telegram", "1", "unreadable", aside_after=2)
-        assert not await store.stumble("telegram", "9", "unknown", aside_after=1)
+        assert None is await store.stumble("telegram", "1", "unreadable", aside_after=2)
+        assert None is await store.stumble("telegram", "9", "unknown", aside_after=1)
 
 
 class TestOutbox:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import site
 import subprocess
 import sys
 import tempfile
@@ -171,7 +172,7 @@ def test_the_unit_names_files_that_the_installer_brings() -> None:
     page = re.findall(r"Documentation=file:/usr/local/lib/sayso/(\S+)", UNIT)[0]
 
     assert (ROOT / page).is_file()
-    assert 'cp -r "$here/docs" "$new/docs"' in INSTALLER
+    assert 'cp -r "$here/docs" "$here/deploy" "$new/"' in INSTALLER
 
 
 def test_the_hosted_extras_are_named() -> None:
@@ -231,6 +232,80 @@ def test_the_installer_refuses_a_python_that_others_cannot_run(tmp_path: Path) -
     assert 1 == done.returncode
     assert "Nothing was changed" in done.stderr
     assert {"closed"} == {path.name for path in tmp_path.iterdir()}
+
+
+#: A Python whose pip fetches nothing: it puts the packages of this checkout's environment in the new one, and `sayso`.
+#: Whether other users can run this Python isn't asked.
+OFFLINE_PYTHON = """#!/bin/sh
+case "$*" in
+    "-m pip --version" | *os.setuid*) exec true ;;
+    "-m pip --python "*" install "*)
+        for site in "${4%/bin/python}"/lib/python3*/site-packages; do printf '%s\\n' PATHS > "$site/offline.pth"; done
+        printf '#!%s\\nfrom bot.cli.main import main; main()\\n' "$4" > "${4%/python}/sayso"
+        exec chmod 755 "${4%/python}/sayso" ;;
+esac
+exec PYTHON "$@"
+"""
+
+
+def run_installer(*words: str | Path, python: str | Path = sys.executable) -> subprocess.CompletedProcess[str]:
+    """Run install.sh with these options. Skip the test unless root runs it."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can install")
+    surroundings = {"PATH": os.environ["PATH"], "PYTHON": str(python)}
+    command = [DEPLOY / "linux/install.sh", *words]
+    return subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+
+
+def files_below(folder: Path) -> set[str]:
+    """Return the relative paths of all files and links below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
+
+
+def test_the_installer_removes_all_that_it_installed(tmp_path: Path) -> None:
+    """Programs, pages, unit and configuration are below the prefix, and nothing is left of them after --purge."""
+    paths = " ".join(repr(path) for path in (str(ROOT), str(ROOT / "clients"), *site.getsitepackages()))
+    python, prefix = tmp_path / "python3", tmp_path / "root"
+    python.write_text(OFFLINE_PYTHON.replace("PATHS", paths).replace("PYTHON", sys.executable))
+    python.chmod(0o755)
+    prefix.mkdir()
+    there = run_installer("--prefix", prefix, "--approver", "telegram:43", python=python)
+    installed = files_below(prefix)
+    again = run_installer("--prefix", prefix, python=python)
+    kept = run_installer("--uninstall", "--prefix", prefix)
+    configuration = files_below(prefix)
+    gone = run_installer("--uninstall", "--purge", "--prefix", prefix)
+
+    assert [0, 0, 0, 0] == [each.returncode for each in (there, again, kept, gone)], there.stderr
+    assert {
+        *("etc/sayso/sayso.toml", "etc/systemd/system/sayso.service", "usr/local/bin/sayso"),
+        *("usr/local/lib/sayso/docs/index.md", "usr/local/lib/sayso/deploy/prometheus/rules.yaml"),
+    } <= installed
+    assert {"etc/sayso/sayso.toml"} == configuration
+    assert set() == files_below(prefix)
+    assert [] == [*prefix.rglob("*sayso*")]
+
+
+@pytest.mark.parametrize("folder", ["p q", "p*", "p\tq"])
+def test_the_installer_never_removes_a_neighbour(tmp_path: Path, folder: str) -> None:
+    """A prefix with a blank or a pattern is refused, and the folder with the first part of that name stays whole."""
+    neighbour, prefix = tmp_path / "p", tmp_path / folder
+    for each in (neighbour, prefix):
+        (each / "etc/sayso").mkdir(parents=True)
+        (each / "etc/sayso/sayso.toml").write_text("")
+    done = run_installer("--uninstall", "--purge", "--prefix", prefix)
+
+    assert (2, {"etc/sayso/sayso.toml"}) == (done.returncode, files_below(neighbour))
+    assert {"etc/sayso/sayso.toml"} == files_below(prefix)
+
+
+def test_the_installer_refuses_a_relative_prefix(tmp_path: Path) -> None:
+    """Whoever means another folder than the working one would remove from the wrong place."""
+    (tmp_path / "etc/sayso").mkdir(parents=True)
+    done = run_installer("--uninstall", "--purge", "--prefix", os.path.relpath(tmp_path))
+
+    assert 2 == done.returncode
+    assert (tmp_path / "etc/sayso").is_dir()
 
 
 @pytest.mark.parametrize("section", ["A Linux host", "A container"])

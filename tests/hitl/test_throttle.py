@@ -26,3 +26,14 @@ def test_it_remembers_ten_thousand_things() -> None:
         patience.admits(number)
 
     assert [True, False] == [patience.admits(0), patience.admits(10_000)]
+
+
+def test_the_next_message_says_how_many_were_held_back() -> None:
+    """Whoever reads one line of many learns how many there were."""
+    now = [0.0]
+    patience = Patience(lambda: now[0])
+    told = [patience.held_back("a") for _ in range(4)]
+    now[0] = EVERY_S
+
+    assert [0, None, None, None] == told
+    assert 3 == patience.held_back("a")

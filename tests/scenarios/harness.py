@@ -121,6 +121,10 @@ class Stage:
             owner="service:test",
         )
 
+    def name(self, who: str) -> str:
+        """The name that sentences have for a person: the platform's name, as soon as it told one."""
+        return self.service.gate.names.of(self.surface.identities[who])
+
     async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
         """Uma's agent asks for a call."""
         asked = {"path": "notes.txt"} if args is None else args

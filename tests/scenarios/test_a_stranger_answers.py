@@ -24,7 +24,7 @@ async def test_a_press_decides_nothing(stage: Stage, who: str, verb: Verb) -> No
     events = [line.event for line in await stage.store.history(call.ref)]
 
     assert "refused" == events[-1]
-    assert says(stage.last(who), Refusal.STRANGER, who=stage.surface.identities[who], short=call.short)
+    assert says(stage.last(who), Refusal.STRANGER, who=stage.name(who), short=call.short)
     assert Status.PENDING == await stage.status(call)
 
 

@@ -47,13 +47,14 @@ class Restored:
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     """Copy one consistent state of the database into a new file, and examine the copy.
 
-    Only the service's user can read the copy. It doesn't have the keys. Raises Unavailable, and makes no copy, if the
-    file exists already or can't be written, or if the examination finds a flaw.
+    Only the service's user, who owns the database's folder, can read the copy, also if root makes it. It doesn't have
+    the keys. Raises Unavailable, and makes no copy, if the file exists already or can't be written, or if the
+    examination finds a flaw.
     """
-    if copy.exists():
-        raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
     part = copy.with_name(copy.name + ".part")
     try:
+        if copy.exists():
+            raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
         part.unlink(missing_ok=True)
         private_file(part)
         address = f"{database.absolute().as_uri()}?mode=ro"
@@ -62,6 +63,9 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
         examined = examine(part, keys, mark)
         if examined.flaws:
             raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
+        if os.geteuid() == 0:
+            owner = database.parent.stat()
+            os.chown(part, owner.st_uid, owner.st_gid)
         sync(part)
         part.replace(copy)
         sync(copy.parent)
@@ -70,7 +74,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     except OSError as error:
         raise Unavailable(f"{copy} can't be written: {error.strerror}. Nothing was copied.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
     return examined
 
 
@@ -83,6 +88,12 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
     Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read, if its examination
     finds a flaw, or if its MACs are of other keys.
     """
+    if not os.access(copy, os.R_OK):
+        uid = os.geteuid()
+        raise Unavailable(
+            f"{copy} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a"
+            f" folder that this user can enter, and run: chown {uid} {copy}"
+        )
     folder = StateFolder.open(state)
     try:
         examined = examine(copy, keys, Mark(state / "no-mark", keys))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,8 @@ class Known:
         #: deletes the end of a chain.
         self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
         self._waiting: dict[str, PendingCall] = {}
-        self._of: dict[str, int] = {}
+        #: The numbers of pending calls by requester and agent, and by requester alone (with None).
+        self._of: Counter[tuple[str, str | None]] = Counter()
         self._same, self._places = _Refs(), _Refs()
         self._new_ends: dict[str, End] = {}
         self._moved: list[tuple[str, PendingCall | None]] = []
@@ -121,9 +123,9 @@ class Known:
         """Return whether the call is pending."""
         return ref in self._waiting
 
-    def count(self, requester: str) -> int:
-        """Return the number of the requester's pending calls."""
-        return self._of.get(requester, 0)
+    def count(self, requester: str, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents."""
+        return self._of[requester, agent]
 
     def same(self, digest: str, agent: str) -> list[str]:
         """Return the refs of the agent's pending calls whose digests have the same start, the oldest first."""
@@ -166,16 +168,17 @@ class Known:
 
     def _add(self, ref: str, asked: PendingCall) -> None:
         self._waiting[ref] = asked
-        self._of[asked.requester] = self._of.get(asked.requester, 0) + 1
+        self._of.update(((asked.requester, None), (asked.requester, asked.agent)))
         self._same.add(asked.mark, ref)
         for place in {asked.origin, *asked.routes}:
             self._places.add(place, ref)
 
     def _drop(self, ref: str) -> None:
         asked = self._waiting.pop(ref)
-        self._of[asked.requester] -= 1
-        if not self._of[asked.requester]:
-            del self._of[asked.requester]
+        for whose in ((asked.requester, None), (asked.requester, asked.agent)):
+            self._of[whose] -= 1
+            if not self._of[whose]:
+                del self._of[whose]
         self._same.drop(asked.mark, ref)
         for place in {asked.origin, *asked.routes}:
             self._places.drop(place, ref)

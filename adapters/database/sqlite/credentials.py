@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ from adapters.database import statements as sql
 from adapters.database.sqlite import units
 from adapters.database.sqlite.parts import Part, intact
 from hitl.call import Entry, Event
+from hitl.cards.wording import say
 from hitl.credentials import Credential, Scope
+from hitl.errors import Unavailable
 from hitl.ports import Change, adding
 from hitl.proof import seals
+from hitl.proof.chain import verify
 from hitl.records import replace
 from hitl.times import micros, moment
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_log = logging.getLogger(__name__)
 #: The columns of a token, in the order in which `credential_of_row` reads them.
 CREDENTIAL = (
     *("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac"),
@@ -38,18 +43,33 @@ class SqliteCredentials(Part):
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, also the revoked tokens.
 
-        A token that is revoked according to the record stays revoked, even if somebody restores its older row.
+        A token that is revoked according to the record stays revoked, even if somebody restores its older row. If
+        somebody changed the service's own record, it can't say which tokens are revoked, so no token is returned.
         """
+        stored = self._read(sql.CREDENTIALS)
+        if stored and (why := self._why_refused()):
+            _log.error("store.tokens_refused", {"why": why})
+            return ()
         revoked = {json.loads(data)["name"]: moment(at) for at, data in self._read(sql.CREDENTIALS_REVOKED)}
-        found = [_credential_of(row) for row in self._read(sql.CREDENTIALS)]
+        found = [_credential_of(row) for row in stored]
         kept = [each for each in found if each and self._is_intact(each)]
         return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
+
+    def _why_refused(self) -> str | None:
+        """Return why no token works: the service's own record was changed. Else return None."""
+        wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
+        return None if wrong is None else say("start.tokens", seq=wrong)
 
     def _is_intact(self, stored: Credential) -> bool:
         return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Store a new token, with a line of the record. Return False if its name was used before."""
+        """Store a new token, with a line of the record. Return False if its name was used before.
+
+        Raises Unavailable while no token works because the service's own record was changed.
+        """
+        if why := self._why_refused():
+            raise Unavailable(why)
         sealed = replace(credential, mac=seals.credential(self.keys, credential))
         told = {"name": credential.name, "scope": credential.scope.value, "owner": credential.owner}
         entry = Entry("", Event.CREDENTIAL_MADE, credential.created_by, told)

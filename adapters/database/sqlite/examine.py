@@ -13,6 +13,7 @@ from adapters.database.sqlite.turns import TURN, turn_of
 from hitl.call import Bound, Prompt, PromptKind
 from hitl.outcomes import fact
 from hitl.proof import seals
+from hitl.proof.chain import verify
 from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.times import moment
 
@@ -60,12 +61,8 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
     hashes: dict[int, str] = {}
     for number, *stored in survey.stored("audit", ("id", *rows.LINE), ("ref", "seq")):
         hashes[number] = str(stored[rows.LINE.index("hash")])
-        try:
-            line = rows.line_of(stored)
-        except rows.UNREADABLE:
-            flaws.append(fact(Flaw.LINE, short=stored[0], seq=stored[1]))
-        else:
-            chains.setdefault(line.ref, []).append(line)
+        line = rows.line_of(stored)
+        chains.setdefault(line.ref, []).append(line)
     votes: dict[str, list[Vote]] = {}
     for row in survey.stored("votes", rows.VOTE, ("ref", "seq")):
         try:
@@ -84,6 +81,8 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
             erased += call.erased_at is not None and not found
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
+            if seq := verify(keys, chains.get(row[0], ())):
+                flaws.append(fact(Flaw.LINE, short=row[1], seq=seq))
     flaws += _kept(survey, keys)
     marked = mark.read() or (0, "")
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import pwd
 import secrets
 import stat
 from pathlib import Path
@@ -106,7 +107,10 @@ def close_to_others(path: Path, mode: int) -> None:
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
-        raise Unavailable(f"{path} belongs to another user (uid {found.st_uid}). Run sayso as that user.")
+        raise Unavailable(
+            f"{path} belongs to another user (uid {found.st_uid}). Run sayso as that user:"
+            f" sudo -u {_name(found.st_uid)} sayso ..."
+        )
     if found.st_mode & _WRITABLE_BY_OTHERS:
         raise Unavailable(
             f"{path} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}). Check what it"
@@ -114,6 +118,14 @@ def close_to_others(path: Path, mode: int) -> None:
         )
     if stat.S_IMODE(found.st_mode) != mode:
         path.chmod(mode)
+
+
+def _name(uid: int) -> str:
+    """Return the name of a user for `sudo -u`, which also takes `#` and the number of one without a name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"'#{uid}'"
 
 
 def private_file(path: Path) -> Path:

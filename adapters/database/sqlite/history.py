@@ -5,7 +5,6 @@ Each request is verified too. The output names the parts of a request that were 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +13,12 @@ from sqlmodel import col
 
 from adapters.database import rows
 from adapters.database.sqlite.survey import surveyed
-from adapters.database.tables import AuditRow, CallRow, VoteRow
+from adapters.database.tables import DUE, AuditRow, CallRow, VoteRow
 from hitl.cards.data import view
 from hitl.history import counted, told
+from hitl.people.names import NOBODY
 from hitl.proof import seals
+from hitl.proof.chain import verify
 from hitl.proof.integrity import Flaw, flaws_of
 from hitl.times import micros
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.survey import Survey
     from hitl.call import Call, Recorded
     from hitl.history import RecordQuery
+    from hitl.people.names import Names
     from hitl.proof.keyring import Keyring
 
 
@@ -53,24 +55,38 @@ def history(
 
 
 def requests(
-    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None
+    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None, names: Names = NOBODY
 ) -> Iterator[dict[str, Any]]:
-    """Yield at most `limit` matching requests, the newest first, each as a view with its flaws. Raises Unavailable."""
+    """Yield at most `limit` matching requests, the newest first, each as a view with its flaws. Raises Unavailable.
+
+    `names` has the names of people for the sentences of the views.
+
+    After the matching requests come those that can't be read because somebody changed them. Nobody knows whether they
+    match, so each has only its ref, short ref and flaws.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         wanted = _between(col(CallRow.created_at), asked.since, asked.until)
-        stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True))
-        found = (shown for call in stored if asked.takes_request(shown := view(call)))
+        changed: list[dict[str, Any]] = []
+        stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True), changed)
+        found = (shown for call in stored if asked.takes_request(shown := view(call, names)))
         for shown in itertools.islice(found, limit):
             yield shown | {"flaws": list(_case(survey, keys, shown["ref"]).flaws)}
+        yield from changed
 
 
 def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
-    """Return the statistics of the requests in a period, from `hitl.history.counted`. Raises Unavailable."""
+    """Return the statistics of the requests in a period, from `hitl.history.counted`. Raises Unavailable.
+
+    `unreadable` lists the requests that can't be read because somebody changed them. Nothing else counts them.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, until)
-        return counted(_readable(survey.stored("calls", rows.CALL, ("ref",), *asked)))
+        changed: list[dict[str, Any]] = []
+        return counted(_readable(survey.stored("calls", rows.CALL, ("ref",), *asked), changed)) | {
+            "unreadable": changed
+        }
 
 
 def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
@@ -78,14 +94,32 @@ def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[C
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, None)
-        calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked))
+        calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked), [])
         return [call for call in calls if call.erased_at is None and not seals.broken(keys, call)]
 
 
-def _readable(stored: Iterable[Sequence[Any]]) -> Iterator[Call]:
+def open_flaws(database: Path, keys: Keyring, limit: int) -> tuple[list[str], int | None]:
+    """Verify the oldest `limit` calls that aren't over, and the service's own record. Raises Unavailable.
+
+    Return the short refs of the calls that were changed, and the number of the first line of the service's own record
+    that was changed or is missing, or None.
+    """
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        refs = [(str(ref), str(short)) for ref, short in survey.stored("calls", ("ref", "short"), ("ref",), DUE)]
+        changed = [short for ref, short in refs[:limit] if _case(survey, keys, ref).flaws]
+        return changed, verify(keys, _chain(survey, ""))
+
+
+def _readable(stored: Iterable[Sequence[Any]], changed: list[dict[str, Any]]) -> Iterator[Call]:
+    """Yield the calls in these rows. Add the calls that can't be read to `changed`."""
     for row in stored:
-        with contextlib.suppress(*rows.UNREADABLE):
-            yield rows.call_of(row)
+        try:
+            call = rows.call_of(row)
+        except rows.UNREADABLE:
+            changed.append({"ref": str(row[0]), "short": str(row[1]), "flaws": [str(Flaw.ROW)]})
+        else:
+            yield call
 
 
 def _lines(survey: Survey, asked: RecordQuery, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
@@ -93,8 +127,7 @@ def _lines(survey: Survey, asked: RecordQuery, newest_first: bool) -> Iterator[R
     if asked.events:
         wanted.append(col(AuditRow.event).in_(sorted(asked.events)))
     for row in survey.stored("audit", rows.LINE, ("id",), *wanted, newest_first=newest_first):
-        with contextlib.suppress(*rows.UNREADABLE):
-            yield rows.line_of(row)
+        yield rows.line_of(row)
 
 
 def _between(at: Any, since: datetime | None, until: datetime | None) -> list[Any]:
@@ -107,12 +140,19 @@ def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
     return told(line, about.call, about.flaws)
 
 
+def _chain(survey: Survey, ref: str) -> list[Recorded]:
+    return [rows.line_of(row) for row in survey.stored("audit", rows.LINE, ("seq",), col(AuditRow.ref) == ref)]
+
+
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
-    """Verify a call, its votes and its chain, and return the call with the flaws that were found."""
+    """Verify a call, its votes and its chain, and return the call with the flaws that were found.
+
+    The ref '' is the service itself, which has only a chain.
+    """
+    lines = _chain(survey, ref)
     if not ref:
-        return _Case(None, ())
+        return _Case(None, (Flaw.LINE,) if verify(keys, lines) else ())
     try:
-        lines = [rows.line_of(row) for row in survey.stored("audit", rows.LINE, ("seq",), col(AuditRow.ref) == ref)]
         votes = [rows.vote_of(row) for row in survey.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
         calls = [rows.call_of(row) for row in survey.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
     except rows.UNREADABLE:

@@ -99,9 +99,9 @@ class SqliteCalls(Part):
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
 
-    async def count_open(self, requester: str, limit: int) -> int:
-        """Return the number of the requester's pending calls, at most `limit`."""
-        return min(limit, self._memory.count(requester))
+    async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
+        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        return min(limit, self._memory.count(requester, agent))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
@@ -274,13 +274,16 @@ class SqliteInbox(Part):
         found = self._read(sql.NEWEST_EVENT, source)
         return rows.incoming_of(found[0], self.keys) if found else None
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event. Return True if this failure set the event aside."""
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        def count(connection: sqlite3.Connection, now: datetime) -> bool:
+        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        """
+
+        def count(connection: sqlite3.Connection, now: datetime) -> bool | None:
             values = (error, aside_after, micros(now), source, event)
             row = connection.execute(sql.EVENT_FAILED, values).fetchone()
-            return row is not None and row[0] is not None
+            return None if row is None else row[0] is not None
 
         return await self._writer.submit(count)
 

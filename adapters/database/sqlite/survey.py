@@ -5,6 +5,7 @@ The service's start doesn't import this module, because importing SQLModel takes
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from contextlib import closing, contextmanager
@@ -21,6 +22,7 @@ from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, Credential
 from hitl.call import Event, PostKind
 from hitl.credentials import Scope
 from hitl.errors import Unavailable
+from hitl.proof.chain import data_of
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
@@ -92,9 +94,12 @@ class Survey:
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0
 
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
-        """Return the time and the data (JSON) of the latest lines of the record, the latest first."""
-        found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
-        return [(moment(at), data) for at, data in found]
+        """Return the time and the data (JSON) of the latest lines of the record, the latest first.
+
+        Lines without a time are left out.
+        """
+        found = itertools.islice(self.stored("audit", ("at", "data"), ("id",), newest_first=True), limit)
+        return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
         """Return the data of the latest line with this event in the service's own record, or {} without such a line.
@@ -103,7 +108,7 @@ class Survey:
         """
         lines = select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event.value, col(AuditRow.id) > after)
         found = self.session.exec(lines.order_by(col(AuditRow.id).desc()).limit(1)).first()
-        return json.loads(found) if found else {}
+        return data_of(found) if found else {}
 
     def must_be_current(self, database: Path) -> None:
         """Raise Unavailable if this code can't read the schema of the database."""

@@ -53,7 +53,8 @@ def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) 
     """Confine this process to the plan's paths, and return the command.
 
     The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel
-    and no answers: the kernel refuses to change the service's files, because that user doesn't own them.
+    and no answers: the kernel refuses to change files of the service and of the system, because that user doesn't own
+    them.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

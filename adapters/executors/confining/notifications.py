@@ -1,13 +1,15 @@
-"""Answers system calls that change a file by its path: makes the change in the command's own folders, else refuses it.
+"""Answers system calls that change a file: makes the change in the command's own folders, else refuses it.
 
 Landlock decides which files a command may open. It doesn't decide who may change a file's mode, owner, times or
-attributes. The kernel allows that to the owner of the file, and the command's user also owns the service's state. To
-refuse these calls outright would break git, gcc, tar and `python -m venv`.
+attributes. The kernel allows that to the owner of the file. The command's user also owns the service's state, and root
+owns the system's files, which a command may open to read. To refuse these calls outright would break git, gcc, tar and
+`python -m venv`.
 
 The kernel therefore stops the caller (SECCOMP_RET_USER_NOTIF) and hands its call to the keeper. The keeper opens the
 path itself. The path must be below one of the folders, and no link may lead out of it (openat2, RESOLVE_BENEATH). The
 keeper then changes the opened file and answers in the kernel's place. It never lets the original call continue,
-because the path could lead to another file after the check.
+because the path could lead to another file after the check. If a call names a descriptor, the keeper opens that
+descriptor's file, and asks the kernel for its path.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ _LONGEST_PATH, _PAGE, _MOST_BYTES = 4096, 4096, 65_536
 _UNCHANGED = 0xFFFFFFFF
 #: The mode bits that the keeper may set. The filter refuses set-user-ID and set-group-ID before a call comes here.
 _MODES = 0o1777
+_BY_DESCRIPTOR = frozenset({"fchmod", "fchown", "fsetxattr", "fremovexattr"})
 _OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")
 
 
@@ -81,8 +84,7 @@ class Answers:
     def __init__(self, listener: int, folders: Sequence[str]) -> None:
         self._listener = listener
         self._folders = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) for path in folders]
-        found = seccomp.numbers()
-        self._named = {**found.by_path, found.utimensat: "utimensat"}
+        self._named = seccomp.numbers().changes
 
     def one(self) -> None:
         """Answer the next system call. Does nothing if its caller has ended."""
@@ -101,12 +103,8 @@ class Answers:
     def _answered(self, ident: int, asked: Notification, name: str) -> int:
         """Make the change that the system call asks for. Return 0, or the number of the error."""
         try:
-            folder, path, follow = _aims(name, asked.args)
             wanted = _CHANGES[name](asked)
-            target = asked.named(folder, asked.text(path))
-            # If the caller has ended, another process may have its id, and the memory read above may be that process's.
-            fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
-            descriptor = self._opened(target, follow=follow)
+            descriptor = self._reached(ident, asked, name)
         except OSError as error:
             return errno.EPERM if error.errno in {errno.EXDEV, errno.ELOOP, None} else error.errno
         except Exception:  # noqa: BLE001 - any other input is refused
@@ -119,15 +117,41 @@ class Answers:
             os.close(descriptor)
         return 0
 
-    def _opened(self, target: str, *, follow: bool) -> int:
-        """Return a descriptor of a file below one of the folders. Raises PermissionError for a path outside."""
+    def _reached(self, ident: int, asked: Notification, name: str) -> int:
+        """Return a descriptor of the file that a call names. Raises OSError if the file isn't in one of the folders."""
+        # utimensat without a path changes the descriptor's file.
+        if name in _BY_DESCRIPTOR or (name == "utimensat" and not asked.args[1]):
+            descriptor = os.open(f"/proc/{asked.pid}/fd/{asked.args[0] & _UNCHANGED}", os.O_PATH | os.O_CLOEXEC)
+            try:
+                self._check(ident)
+                self._root_of(os.readlink(f"/proc/self/fd/{descriptor}"))
+            except OSError:
+                os.close(descriptor)
+                raise
+            return descriptor
+        folder, path, follow = _aims(name, asked.args)
+        target = asked.named(folder, asked.text(path))
+        self._check(ident)
+        return self._opened(target, follow=follow)
+
+    def _check(self, ident: int) -> None:
+        """Raise OSError if the caller has ended: what was read of it may be of another process with its id."""
+        fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
+
+    def _root_of(self, target: str) -> tuple[str, int]:
+        """Return the folder that holds a path, and its descriptor. Raises PermissionError for a path outside."""
         for root, at in self._folders:
             if target == root or target.startswith(root + "/"):
-                below = target[len(root) :].lstrip("/") or "."
-                flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-                how = struct.pack("QQQ", flags, 0, _BENEATH | _NO_MAGIC_LINKS)
-                return system.call(_OPENAT2, at, os.fsencode(below), how, len(how))
+                return root, at
         raise PermissionError(errno.EPERM, "outside")
+
+    def _opened(self, target: str, *, follow: bool) -> int:
+        """Return a descriptor of a file below one of the folders. Raises PermissionError for a path outside."""
+        root, at = self._root_of(target)
+        below = target[len(root) :].lstrip("/") or "."
+        flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+        how = struct.pack("QQQ", flags, 0, _BENEATH | _NO_MAGIC_LINKS)
+        return system.call(_OPENAT2, at, os.fsencode(below), how, len(how))
 
 
 def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
@@ -212,9 +236,11 @@ def _length(asked: Notification) -> Callable[[str], None]:
 
 _CHANGES: dict[str, Callable[[Notification], Callable[[str], None]]] = {
     "chmod": lambda asked: _mode(asked, 1),
+    "fchmod": lambda asked: _mode(asked, 1),
     "fchmodat": lambda asked: _mode(asked, 2),
     "fchmodat2": lambda asked: _mode(asked, 2),
     "chown": lambda asked: _owner(asked, 1),
+    "fchown": lambda asked: _owner(asked, 1),
     "lchown": lambda asked: _owner(asked, 1),
     "fchownat": lambda asked: _owner(asked, 2),
     "utime": lambda asked: _times(asked, 1, "qq", 0),
@@ -223,7 +249,9 @@ _CHANGES: dict[str, Callable[[Notification], Callable[[str], None]]] = {
     "utimensat": lambda asked: _times(asked, 2, "qqqq", 1),
     "setxattr": _attribute,
     "lsetxattr": _attribute,
+    "fsetxattr": _attribute,
     "removexattr": _no_attribute,
     "lremovexattr": _no_attribute,
+    "fremovexattr": _no_attribute,
     "truncate": _length,
 }

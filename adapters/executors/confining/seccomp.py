@@ -1,7 +1,7 @@
 """Makes filters of system calls, as programs of classic BPF: seccomp(2). The kernel refuses the calls that they name.
 
-A filter can't read a path, because a path is a pointer. The kernel therefore hands calls that change a file by its
-path to the keeper (`notifications`), which checks the path and makes the change itself.
+A filter can't read a path, because a path is a pointer, and a descriptor tells it no path. The kernel therefore hands
+calls that change a file to the keeper (`notifications`), which checks the path and makes the change itself.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ class Numbers(NamedTuple):
     others: tuple[int, ...]
     #: Calls that make a socket, except a connected pair, and calls for IPC objects that outlive their process.
     channels: tuple[int, ...]
-    #: Calls that change a file by its path, each with the name of its change in `notifications`.
-    by_path: dict[int, str]
-    utimensat: int
+    #: Calls that change a file by its path or descriptor, each with the name of its change in `notifications`.
+    changes: dict[int, str]
 
 
 # The numbers are from arch/x86/entry/syscalls/syscall_64.tbl.
@@ -74,7 +73,7 @@ _X86_64 = Numbers(
     namespaces=(272, 308),
     others=(101, 310, 311, 312, 438, 440, 248, 249, 250, 298, 321),
     channels=(41, 29, 68, 64, 240),
-    by_path={
+    changes={
         90: "chmod",
         268: "fchmodat",
         452: "fchmodat2",
@@ -89,8 +88,12 @@ _X86_64 = Numbers(
         189: "lsetxattr",
         197: "removexattr",
         198: "lremovexattr",
+        280: "utimensat",
+        91: "fchmod",
+        93: "fchown",
+        190: "fsetxattr",
+        199: "fremovexattr",
     },
-    utimensat=280,
 )
 # The numbers are from include/uapi/asm-generic/unistd.h.
 _AARCH64 = Numbers(
@@ -102,7 +105,7 @@ _AARCH64 = Numbers(
     namespaces=(97, 268),
     others=(117, 270, 271, 272, 438, 440, 217, 218, 219, 241, 280),
     channels=(198, 194, 186, 190, 180),
-    by_path={
+    changes={
         53: "fchmodat",
         452: "fchmodat2",
         54: "fchownat",
@@ -111,8 +114,12 @@ _AARCH64 = Numbers(
         6: "lsetxattr",
         14: "removexattr",
         15: "lremovexattr",
+        88: "utimensat",
+        52: "fchmod",
+        55: "fchown",
+        7: "fsetxattr",
+        16: "fremovexattr",
     },
-    utimensat=88,
 )
 _KNOWN = {"x86_64": _X86_64, "aarch64": _AARCH64}
 
@@ -137,17 +144,16 @@ def inside() -> bytes:
 def alone(*, answered: bool) -> bytes:
     """Return the filter for a command that only Landlock confines. It also refuses sockets and other processes.
 
-    If `answered` is true, the keeper answers calls that change a file by its path.
+    If `answered` is true, the keeper answers calls that change a file.
     """
     found = numbers()
-    by_path = [_if(number, [_returned(_NOTIFY)]) for number in found.by_path]
-    by_path.append(_if(found.utimensat, _if_set(1, [_returned(_NOTIFY)])))
+    changes = [_if(number, [_returned(_NOTIFY)]) for number in found.changes]
     return _program(
         found,
         *_always(found),
         _refused(found.others, errno.EPERM),
         _refused(found.channels, errno.EACCES),
-        *(by_path if answered else ()),
+        *(changes if answered else ()),
     )
 
 
@@ -194,16 +200,6 @@ def _refused(calls: tuple[int, ...], why: int) -> _Code:
 
 def _if(number: int, then: _Code) -> _Code:
     return [(_EQUAL, 0, len(then), number), *then]
-
-
-def _if_set(argument: int, then: _Code) -> _Code:
-    """Return filter code that runs `then` if a 64-bit pointer argument isn't NULL (BPF compares 32 bits at a time).
-
-    It ends by loading the system call's number again.
-    """
-    low, high = _loaded(argument), (_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4)
-    again = (_LOAD, 0, 0, _NUMBER)
-    return [low, (_EQUAL, 0, 2, 0), high, (_EQUAL, len(then), 0, 0), *then, again]
 
 
 def _loaded(argument: int) -> tuple[int, int, int, int]:

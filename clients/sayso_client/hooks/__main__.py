@@ -2,14 +2,19 @@
 
 The service's address comes only from these arguments, never from the environment or the working folder. The answer is
 one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If it can't answer, it ends with
-the exit status 2 and a sentence on stderr, which hosts take for a block.
+the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience` it does both.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
 
 #: The module for each host (coding agent).
 HOSTS = {
@@ -22,6 +27,8 @@ HOSTS = {
     "qwen": "qwen",
 }
 _BLOCK = 2
+#: Variables with which the host's environment could choose who is trusted as the service, or read what is sent to it.
+_UNTRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES")
 _OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--patience")
 
 
@@ -29,24 +36,53 @@ def main(arguments: list[str]) -> int:
     """Answer the event on stdin. Return the exit status."""
     from importlib import import_module
 
-    from sayso_client.hooks.answering import Hook
-    from sayso_client.hooks.reaching import connector
-
     host, *rest = arguments
     defers = "--defer" in rest
     rest = [word for word in rest if word != "--defer"]
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     if host not in HOSTS or not options.keys() <= set(_OPTIONS):
         raise ValueError("usage")
-    connect = connector({name.removeprefix("--").replace("-", "_"): value for name, value in options.items()})
+    patience_s = float(options["--patience"])
     module = import_module(f"sayso_client.hooks.{HOSTS[host]}")
-    answer = Hook(module, connect, float(options["--patience"]), defers=defers).answer(sys.stdin.buffer.read())
+    _end_after(patience_s, module)
+
+    from sayso_client.hooks.answering import Hook
+    from sayso_client.hooks.reaching import connector
+
+    for name in _UNTRUSTED:
+        os.environ.pop(name, None)
+    connect = connector({name.removeprefix("--").replace("-", "_"): value for name, value in options.items()})
+    answer = Hook(module, connect, patience_s, defers=defers).answer(sys.stdin.buffer.read())
     said = json.dumps(answer)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     if "deny" in said:
         sys.stderr.write(f"{_reason(answer)}\n")
     sys.stdout.write(said)
     sys.stdout.flush()
     return 0
+
+
+def _end_after(patience_s: float, host: ModuleType) -> None:
+    """Block the tool after this many seconds, whatever this process waits for then.
+
+    The hook's own waits end earlier. But a service may accept a connection and never answer, and a host may never end
+    its event. If the host's limit came first, it would run the tool.
+    """
+
+    def end(*_: object) -> None:
+        from sayso_client.wording import say
+
+        try:
+            why = say("hook.no_answer")
+            os.write(2, f"{why}\n".encode())
+            os.write(1, json.dumps(host.denied({}, why)).encode())
+        finally:
+            os._exit(_BLOCK)
+
+    signal.signal(signal.SIGALRM, end)
+    # The host may have blocked the signal, and a child inherits that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    signal.setitimer(signal.ITIMER_REAL, max(patience_s, 0.001))
 
 
 def _reason(answer: object) -> str:
@@ -66,7 +102,8 @@ def guarded() -> None:
         sys.stderr.flush()
     except BaseException as error:  # noqa: BLE001 - with every other ending the host runs the tool
         status = _BLOCK
-        os.write(2, f"The gate gave no answer ({type(error).__name__}). The tool must not run.\n".encode())
+        why = getattr(error, "message", type(error).__name__)
+        os.write(2, f"The gate gave no answer ({why}). The tool must not run.\n".encode())
     os._exit(status)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
+import select
 import time
 
 from sayso_client.errors import ClientError
 from sayso_client.hooks.asked import NotUnderstoodError
 from sayso_client.wording import say
+from sayso_client.written import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ _WAIT_S = 30
 _MARGIN_S = 5
 #: The shortest and the longest time to wait that the service accepts, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
+
+#: The event with which `installing.py` checks an installed hook. No host sends it, and nobody is asked.
+PROBE = {"sayso": "probe"}
+#: The key in the answer to PROBE: a code and a reason. The code is REACHED, or that of the ClientError.
+PROBED, REACHED = "sayso", "reached"
+#: The seconds in which the service must answer the check.
+_PROBE_S = 10
 
 #: The number of characters of a session's id on the card, which distinguish the session from others.
 _SHORT_SESSION = 8
@@ -54,6 +62,8 @@ class Hook:
         event: Mapping[str, Any] = {}
         try:
             event = _event(raw)
+            if event == PROBE:
+                return self._probed()
             return self._judged(event, self._host.asked(event))
         except NotUnderstoodError as error:
             return self._denied(event, say("hook.odd", host=self._host.NAME, what=error))
@@ -62,24 +72,43 @@ class Hook:
         except Exception as error:  # noqa: BLE001 - if a hook crashes, the host runs the tool
             return self._denied(event, say("hook.failed", error=type(error).__name__))
 
+    def _probed(self) -> dict[str, Any]:
+        """Return a denial that says whether the service answers, after the same checks as for a tool call."""
+        code, why = REACHED, say("hook.reached")
+        try:
+            with self._connect() as client:
+                client.socket.settimeout(_PROBE_S)
+                client.call("ping")
+        except ClientError as error:
+            code, why = error.code, error.message
+        return {**self._denied({}, why), PROBED: [code, why]}
+
     def _denied(self, event: Mapping[str, Any], why: str) -> dict[str, Any]:
         told: dict[str, Any] = self._host.denied(event, why)
         return told
 
     def _judged(self, event: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+        # Without an id from the host, a later question could be about another call.
+        defers = self._defers and bool(asked.key)
         with self._connect() as client:
-            call = client.call("ask", **self._request(asked))["call"]
+            call = client.call("ask", **self._request(asked, defers=defers))["call"]
             by_policy = call["status"] == "allowed"
-            while call["status"] == "pending" and (left := self._ends - _MARGIN_S - time.monotonic()) > 0:
+            while (
+                call["status"] == "pending"
+                and not _is_unread()
+                and (left := self._ends - _MARGIN_S - time.monotonic()) > 0
+            ):
                 limit_s = max(0, min(_WAIT_S, int(left)))
                 call = client.call("wait", ref=call["ref"], until="explained", limit_s=limit_s)["call"]
-            if call["status"] == "pending" and self._defers:
+            if call["status"] == "pending" and defers and not _is_unread():
                 deferred: dict[str, Any] = self._host.deferred()
                 return deferred
             if call["status"] == "pending":
                 call = client.call("withdraw", target=call["ref"])["call"]
             if call["status"] not in {"allowed", "approved"}:
                 return self._denied(event, call["message"])
+            if _is_unread():
+                return self._denied(event, say("hook.unread"))
             # The host runs the tool and reports nothing. So the service releases the call to the host, which it does
             # only once.
             released = client.call("release", ref=call["ref"])["call"]
@@ -88,10 +117,10 @@ class Hook:
         told: dict[str, Any] = (self._host.unjudged if by_policy else self._host.allowed)(event)
         return told
 
-    def _request(self, asked: Asked) -> dict[str, Any]:
-        within_s = int(self._patience_s) - _MARGIN_S if not self._defers else _LONGEST_S
+    def _request(self, asked: Asked, *, defers: bool) -> dict[str, Any]:
+        within_s = int(self._patience_s) - _MARGIN_S if not defers else _LONGEST_S
         return {
-            "tools": self._host.NAME,
+            "tools": asked.tools or self._host.NAME,
             "tool": asked.tool,
             "args": asked.args,
             "cwd": asked.cwd,
@@ -106,14 +135,28 @@ class Hook:
     def _note(self, asked: Asked) -> str:
         project = os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd
         session = asked.session[:_SHORT_SESSION] or "-"
-        return say("hook.note", host=self._host.NAME, project=project, session=session)
+        inside = say("hook.note.inside", agent=asked.inside) if asked.inside else ""
+        return say("hook.note", host=self._host.NAME, project=project, session=session, inside=inside)
+
+
+def _is_unread() -> bool:
+    """Return whether nobody reads the answer any more, because the host or the shell around the hook has ended.
+
+    A released call counts as run, so an approval that comes after that must not release the call.
+    """
+    try:
+        watched = select.poll()
+        watched.register(1, 0)
+        return bool(watched.poll(0))
+    except (OSError, AttributeError):
+        return False
 
 
 def _event(raw: bytes) -> Mapping[str, Any]:
     if len(raw) > _LONGEST_EVENT:
         raise NotUnderstoodError("size")
     try:
-        event = json.loads(raw, object_pairs_hook=_once)
+        event = read(raw, _once)
     except (ValueError, RecursionError) as error:
         raise NotUnderstoodError("JSON") from error
     if not isinstance(event, dict):

@@ -19,10 +19,11 @@ class Asked:
     """A tool call that a host is about to make.
 
     `key` is the same whenever the host asks about this very call again, and empty if the host has no id for it.
-    `must_ask` says that the host itself wants a person's answer.
+    `must_ask` says that the host itself wants a person's answer. `tools` is the tool group of an MCP server, if the
+    host names the server. `inside` is the type or the id of the sub-agent that makes the call.
     """
 
-    __slots__ = ("args", "cwd", "key", "must_ask", "session", "tool")
+    __slots__ = ("args", "cwd", "inside", "key", "must_ask", "session", "tool", "tools")
 
     def __init__(
         self,
@@ -33,6 +34,7 @@ class Asked:
         key: str = "",
         *,
         must_ask: bool = False,
+        inside: str = "",
     ) -> None:
         self.tool = tool
         self.args = args
@@ -40,6 +42,8 @@ class Asked:
         self.session = session
         self.key = key
         self.must_ask = must_ask
+        self.tools = ""
+        self.inside = inside
 
 
 def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
@@ -56,6 +60,11 @@ def arguments(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise NotUnderstoodError(name)
     return found
+
+
+def inside(event: Mapping[str, Any], *names: str) -> str:
+    """Return the first text under these keys, which name the sub-agent that makes a call, or ''."""
+    return next((found for name in names if isinstance(found := event.get(name), str) and found), "")
 
 
 def only(event: Mapping[str, Any], name: str) -> None:

@@ -6,7 +6,7 @@ the user must be asked, Claude calls PermissionRequest instead.
 
 from __future__ import annotations
 
-from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, only, text
+from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, inside, only, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ NAME = "claude-code"
 PROGRAM, TRIED = "claude", (2, 1, 332)
 FILE = ".claude/settings.json"
 MANAGED = "/etc/claude-code/managed-settings.json"
+MOVED = (("CLAUDE_CONFIG_DIR", "settings.json"),)
+OVER = ((MANAGED, "disableAllHooks", True), (MANAGED, "allowManagedHooksOnly", True))
 THEN = "hook.then.claude"
 _BEFORE, _PROMPT = "PreToolUse", "PermissionRequest"
 
@@ -36,6 +38,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
         session,
         f"{NAME}/{session}/{use}" if use else "",
         must_ask=kind == _PROMPT,
+        inside=inside(event, "agent_type", "agent_id"),
     )
 
 
@@ -83,3 +86,29 @@ def take(text: str) -> str:
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)
+
+
+def ours(text: str) -> Any:
+    """Return the part of the settings that installs our hook, in a form to compare."""
+    from sayso_client.hooks.installing import from_json, our_hooks
+
+    return our_hooks(from_json(text))
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting with which Claude asks no hook, or None (measured with 2.1.332).
+
+    A rule under `permissions` or a hook of a wrong type makes Claude ignore the file, and say nothing.
+    """
+    from sayso_client.hooks.installing import from_json, odd_hooks
+
+    document = from_json(text)
+    if document.get("disableAllHooks", False) is not False:
+        return "disableAllHooks"
+    if document.get("env", {}).get("CLAUDE_CODE_SIMPLE", "") not in {"", "0"}:
+        return "env.CLAUDE_CODE_SIMPLE"
+    for name in ("allow", "ask", "deny"):
+        rules = document.get("permissions", {}).get(name, [])
+        if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
+            return f"permissions.{name}"
+    return odd_hooks(document, (_BEFORE, _PROMPT))

@@ -6,7 +6,7 @@ also can't see whether a command leaves Codex's sandbox.
 
 from __future__ import annotations
 
-from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, only, text
+from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, inside, only, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ NAME = "codex"
 PROGRAM, TRIED = "codex", (0, 171, 0)
 FILE = ".codex/config.toml"
 MANAGED = None
+MOVED = (("CODEX_HOME", "config.toml"),)
 #: The key of the sentence that tells the user to trust the hook: Codex silently skips a hook that isn't trusted.
 THEN = "hook.then.codex"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
@@ -30,7 +31,8 @@ def asked(event: Mapping[str, Any]) -> Asked:
     only(event, "tool_name")
     session = text(event, "session_id")
     key = f"{NAME}/{session}/{text(event, 'tool_use_id')}"
-    return Asked(text(event, "tool_name"), arguments(event, "tool_input"), text(event, "cwd"), session, key)
+    tool, args, cwd = text(event, "tool_name"), arguments(event, "tool_input"), text(event, "cwd")
+    return Asked(tool, args, cwd, session, key, inside=inside(event, "agent_type", "agent_id"))
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,3 +73,23 @@ def take(text: str) -> str:
     before, begun, rest = text.partition(_BEGIN)
     _, ended, after = rest.partition(_END)
     return before + after if begun and ended else text
+
+
+def ours(text: str) -> Any:
+    """Return the part of the settings that installs our hook, in a form to compare.
+
+    Raises ValueError for broken TOML.
+    """
+    import tomllib
+
+    from sayso_client.hooks.installing import our_hooks
+
+    return our_hooks(tomllib.loads(text))
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting with which Codex asks no hook, or None. Raises ValueError for broken TOML."""
+    import tomllib
+
+    is_on = tomllib.loads(text).get("features", {}).get("hooks", True) is True
+    return None if is_on else "features.hooks"

@@ -7,7 +7,7 @@ hook always answers `allow` or `deny`.
 
 from __future__ import annotations
 
-from sayso_client.hooks.asked import Asked, arguments, only, text
+from sayso_client.hooks.asked import Asked, arguments, inside, only, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ NAME = "copilot"
 PROGRAM, TRIED = "copilot", (1, 0, 102)
 FILE = ".copilot/hooks/sayso.json"
 MANAGED = "/etc/github-copilot/policy.d/sayso.json"
+MOVED = (("COPILOT_HOME", "hooks/sayso.json"),)
+OVER = (("../settings.json", "disableAllHooks", True),)
 THEN = None
 
 
@@ -28,7 +30,8 @@ def asked(event: Mapping[str, Any]) -> Asked:
     """
     only(event, "toolName")
     tool, args = text(event, "toolName"), arguments(event, "toolArgs")
-    return Asked(tool, args, text(event, "cwd"), text(event, "sessionId"))
+    who = inside(event, "agentType", "agentId")
+    return Asked(tool, args, text(event, "cwd"), text(event, "sessionId"), inside=who)
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,3 +67,20 @@ def take(text: str) -> str:
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)
+
+
+def ours(text: str) -> Any:
+    """Return the part of the settings that installs our hook, in a form to compare."""
+    from sayso_client.hooks.installing import from_json, our_hooks
+
+    return our_hooks(from_json(text))
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting with which Copilot asks no hook of this file, or None."""
+    from sayso_client.hooks.installing import from_json
+
+    document = from_json(text)
+    if document.get("version") != 1:
+        return "version"
+    return "disableAllHooks" if document.get("disableAllHooks", False) is not False else None

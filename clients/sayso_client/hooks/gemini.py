@@ -13,8 +13,10 @@ NAME = "gemini"
 PROGRAM, TRIED = "gemini", (0, 61, 0)
 FILE = ".gemini/settings.json"
 MANAGED = "/etc/gemini-cli/settings.json"
+MOVED = (("GEMINI_CLI_HOME", ".gemini/settings.json"),)
+OVER = ((MANAGED, "hooksConfig.enabled", False),)
 THEN = None
-_BEFORE = "BeforeTool"
+_BEFORE, _NAMED = "BeforeTool", "sayso-"
 
 
 def asked(event: Mapping[str, Any]) -> Asked:
@@ -26,7 +28,11 @@ def asked(event: Mapping[str, Any]) -> Asked:
         raise NotUnderstoodError("hook_event_name")
     only(event, "tool_name")
     tool, args = text(event, "tool_name"), arguments(event, "tool_input")
-    return Asked(tool, args, text(event, "cwd"), text(event, "session_id"))
+    found = Asked(tool, args, text(event, "cwd"), text(event, "session_id"))
+    # Gemini names the server of an MCP tool. The tool's own name joins both with `_`, so it can be read in two ways.
+    if isinstance(context := event.get("mcp_context"), dict):
+        found.tools = f"mcp__{text(context, 'server_name')}"
+    return found
 
 
 def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,8 +63,8 @@ def put(text: str, command: str, wait_s: int) -> str:
     from sayso_client.hooks.installing import as_json, entries, from_json
 
     document = from_json(text)
-    document.setdefault("hooksConfig", {})["enabled"] = True
-    hook = {"type": "command", "name": f"sayso-{token_hex(4)}", "command": command, "timeout": wait_s * 1000}
+    document.setdefault("hooksConfig", {}).setdefault("enabled", True)
+    hook = {"type": "command", "name": f"{_NAMED}{token_hex(4)}", "command": command, "timeout": wait_s * 1000}
     entries(document, _BEFORE).append({"matcher": "*", "hooks": [hook]})
     return as_json(document)
 
@@ -68,3 +74,23 @@ def take(text: str) -> str:
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)
+
+
+def ours(text: str) -> Any:
+    """Return the part of the settings that installs our hook, in a form to compare: without the hook's random name."""
+    from sayso_client.hooks.installing import from_json, our_hooks
+
+    found = our_hooks(from_json(text))
+    for group in found.get(_BEFORE, []):
+        group["hooks"] = [{**hook, "name": str(hook.get("name"))[: len(_NAMED)]} for hook in group["hooks"]]
+    return found
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting with which Gemini asks no hook of ours, or None."""
+    from sayso_client.hooks.installing import from_json
+
+    config = from_json(text).get("hooksConfig", {})
+    if config.get("enabled", True) is not True:
+        return "hooksConfig.enabled"
+    return "hooksConfig.disabled" if _NAMED in str(config.get("disabled", [])) else None

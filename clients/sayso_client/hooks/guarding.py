@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import pwd
 import stat
 import subprocess
 from pathlib import Path
@@ -37,13 +36,16 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]) -> list[tuple[str, str]]:
     """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
 
-    `hook` is the hook's command, `files` are the files that install it, and `users` are the ids of the users as whom
-    agents run. The state is `red` if the service runs as another user, because the hook is then the weak point. It is
-    `yellow` if the service runs as the agent's own user, or on another machine: such an agent could change more than
-    the hook. Anybody else who can change something is `red`.
+    `hook` is the hook's command, and the files that it names count too. `files` are the files that install it. `users`
+    are the ids of the users as whom agents run. The state is `red` if the service runs as another user, because the
+    hook is then the weak point. It is `yellow` if the service runs as the agent's own user, or on another machine: such
+    an agent could change more than the hook. Anybody else who can change something is `red`.
     """
-    python = next((word for word in hook if word.startswith("/")), "")
-    paths = [*files, *_code(python)]
+    at = hook.index("-I") if "-I" in hook else len(hook)
+    python = hook[at - 1] if hook else ""
+    options = dict(itertools.pairwise(hook[at:]))
+    named = [*hook[: at - 1], options.get("--token-file", ""), options.get("--ca-file", "")]
+    paths = [*files, *(Path(word) for word in named if word.startswith("/")), *_code(python)]
     found: list[tuple[str, str]] = []
     if anybody := _changeable(paths, None):
         found.append(("red", say("hook.open.anybody", paths=_told(anybody))))
@@ -140,6 +142,8 @@ def _owner(path: Path) -> int | None:
 
 
 def _groups(user: int) -> list[int]:
+    import pwd
+
     try:
         known = pwd.getpwuid(user)
     except KeyError:
@@ -148,6 +152,8 @@ def _groups(user: int) -> list[int]:
 
 
 def _name(user: int) -> str:
+    import pwd
+
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:

@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +24,9 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from sayso_client.errors import ClientError
 from sayso_client.hooks.__main__ import HOSTS
+from sayso_client.hooks.answering import PROBE, PROBED, REACHED
 from sayso_client.hooks.guarding import weak_points
+from sayso_client.hooks.reaching import refuse_clear
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -34,11 +37,20 @@ if TYPE_CHECKING:
 MARK = "sayso_client.hooks"
 #: Seconds from the hook's own deadline to its stop by `timeout`, and from that stop to the host's deadline.
 _MARGIN_S = 5
+#: The types of hooks that Claude Code knows.
+_TYPES = frozenset({"command", "http", "prompt", "agent", "mcp_tool"})
 DEFAULT_WAIT_S, _SHORTEST_WAIT_S = 600, 30
+#: The service holds no call open for longer than 7 days. Timers of JavaScript, which hosts use, overflow after 24 days.
+_LONGEST_WAIT_S = 7 * 24 * 3600
 
 
 class Host(Protocol):
-    """The interface of a host's module for the installation (the module also translates the host's events)."""
+    """The interface of a host's module for the installation (the module also translates the host's events).
+
+    Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
+    user's own. Each is a place, seen from the folder of the user's settings, a name, and the value that switches hooks
+    off.
+    """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
     PROGRAM: str
@@ -46,6 +58,8 @@ class Host(Protocol):
     #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
     FILE: str
     MANAGED: str | None
+    #: Environment variables with which the user moves the own settings, each with the settings' path below its value.
+    MOVED: tuple[tuple[str, str], ...]
     #: The catalogue key of a sentence about a step that the user must still do, or None.
     THEN: str | None
 
@@ -54,6 +68,12 @@ class Host(Protocol):
 
     def take(self, text: str) -> str:
         """Return the settings without our hook."""
+
+    def ours(self, text: str) -> Any:
+        """Return the part of the settings that installs our hook, in a form to compare."""
+
+    def off(self, text: str) -> str | None:
+        """Return the name of a setting with which the host runs tools without asking our hook, or None."""
 
 
 class Pluggable(Host, Protocol):
@@ -65,19 +85,13 @@ class Pluggable(Host, Protocol):
     def beside(self, command: str, wait_s: int) -> str:
         """Return the content of the plugin."""
 
-    def restored(self, text: str, before: str) -> str:
-        """Return the settings with the other changes of `put` undone, as they were in `before`."""
-
 
 @runtime_checkable
-class Guarded(Protocol):
-    """A host whose settings can let tools run without its plugin."""
+class Restoring(Protocol):
+    """A host whose `take` can't undo all that `put` changes."""
 
-    #: The catalogue key of the sentence about settings that aren't guarded.
-    UNGUARDED: str
-
-    def guarded(self, text: str) -> bool:
-        """Return whether tools run under these settings only if our plugin judges them, or not at all."""
+    def restored(self, text: str, before: str) -> str:
+        """Return the settings with the other changes of `put` undone, as they were in `before`."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +120,14 @@ class Service:
 class SettingsChange:
     """A change of one file. `before` is None for a new file, `after` is None for a file that is deleted.
 
-    `first` is the change of another file that must come before this one.
+    `first` is the change of another file that must come before this one. `removes` says that the hook is removed.
     """
 
     file: Path
     before: str | None
     after: str | None
     first: SettingsChange | None = None
+    removes: bool = False
 
     def diff(self) -> str:
         """Return the change as a unified diff, or '' if nothing changes."""
@@ -123,23 +138,30 @@ class SettingsChange:
     def write(self) -> Path | None:
         """Write each file completely or not at all. Return the path of a new backup, or None. Raises OSError.
 
-        The backup contains the file without our hook, so a second installation keeps the first backup. A file outside
-        the user's home gets read permission for other users, because the host runs as one of them.
+        The backup contains the file without our hook, so a second installation keeps the first backup. A new file gets
+        an empty backup: while there is a backup, `lost` misses a hook. A file outside the user's home gets read
+        permission for other users, because the host runs as one of them.
         """
         if self.first:
             self.first.write()
         if self.after is None:
             self.file.unlink(missing_ok=True)
+            self.forget()
             return None
-        backup = None
-        if self.before is not None and MARK not in self.before and MARK not in self.file.name:
-            backup = _backup(self.file)
-            _put(backup, self.before, 0o600)
         private = self.file.is_relative_to(Path.home())
         mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600 if private else 0o644
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o755)
+        is_first = not self.removes and MARK not in (self.before or "") and MARK not in self.file.name
+        if is_first:
+            _put(_backup(self.file), self.before or "", 0o600)
         _put(self.file, self.after, mode)
-        return backup
+        self.forget()
+        return _backup(self.file) if is_first and self.before else None
+
+    def forget(self) -> None:
+        """Delete the backup if the hook is removed, so that nothing misses the hook."""
+        if self.removes:
+            _backup(self.file).unlink(missing_ok=True)
 
 
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
@@ -148,12 +170,26 @@ def command(host: str, service: Service, wait_s: int, *, defer: bool = False, py
     It passes one JSON object on, from a hook that ended well and in time. Every other end is a block with a reason.
     """
     hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
-    line = shlex.join(hook + ["--defer"] * defer)
-    if shutil.which("timeout"):
-        line = f"timeout -k 1 {wait_s - _MARGIN_S} {line}"
+    hook += ["--defer"] * defer
+    if limit := _program("timeout"):
+        hook = [limit, *_limit(wait_s), *hook]
+    return _shell_line(_program("sh") or "/bin/sh", hook)
+
+
+def _limit(wait_s: int) -> list[str]:
+    return ["-k", "1", str(wait_s - _MARGIN_S)]
+
+
+def _shell_line(shell: str, hook: list[str]) -> str:
     no_answer = shlex.quote(say("hook.no_answer"))
-    guard = f'o=$({line}) && case $o in "{{"*"}}") printf %s "$o"; exit 0;; esac; echo {no_answer} >&2; exit 2'
-    return f"sh -c {shlex.quote(guard)}"
+    pass_on = f'o=$({shlex.join(hook)}) && case $o in "{{"*"}}") printf %s "$o" && exit 0;; esac'
+    return shlex.join([shell, "-c", f"{pass_on}; echo {no_answer} >&2; exit 2"])
+
+
+def _program(name: str) -> str | None:
+    """Return the absolute path of a program of the system, or None. The PATH of a later run could name another one."""
+    found = shutil.which(name, path=os.defpath) or shutil.which(name)
+    return found and os.path.abspath(found)
 
 
 def module(host: str) -> Host:
@@ -162,11 +198,17 @@ def module(host: str) -> Host:
 
 
 def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
-    """Return the change that installs the hook. Raises ClientError if the settings can't be read."""
+    """Return the change that installs the hook.
+
+    Raises ClientError if the settings can't be read, or if they would keep the host from asking the hook.
+    """
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     with _understood(file):
         told = plugin.as_uri() if plugin else line
         after = known.put(known.take(before or ""), told, wait_s)
+        found = _switch(known, file, after)
+    if found:
+        raise _wrong("hook.refused", file=found[0], host=host, switch=found[1])
     first = SettingsChange(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
     return SettingsChange(file, before, after, first)
 
@@ -180,17 +222,31 @@ def unplanned(host: str, file: Path) -> SettingsChange:
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     after: str | None
     with _understood(file):
-        after, kept = known.take(before or ""), _read(_backup(file))
+        # The backup of a file that the installation made is empty.
+        after, kept = known.take(before or ""), _read(_backup(file)) or None
         made = known.take(known.put("", MARK, _SHORTEST_WAIT_S))
-        if plugin and after != before:
-            after, made = (cast("Pluggable", known).restored(text, kept or "") for text in (after, made))
+        if isinstance(known, Restoring) and after != before:
+            after, made = (known.restored(text, kept or "") for text in (after, made))
         if kept is None and before is not None and (after == made or _same(after, made)):
             after = None
         elif kept is not None and kept != after and _same(kept, after):
             after = kept
-    settings = SettingsChange(file, before, after)
+    settings = SettingsChange(file, before, after, removes=True)
     # The settings come first, so that they never name a plugin that doesn't exist.
-    return SettingsChange(plugin, _read(plugin), None, settings) if plugin else settings
+    return SettingsChange(plugin, _read(plugin), None, settings, removes=True) if plugin else settings
+
+
+def own_file(known: Host) -> Path:
+    """Return the path of the user's own settings, where the environment says that the host looks for them."""
+    for variable, below in known.MOVED:
+        if folder := os.environ.get(variable):
+            return Path(folder).expanduser().absolute() / below
+    return Path.home() / known.FILE
+
+
+def lost(file: Path) -> bool:
+    """Return whether a hook was installed in these settings, and not removed by us. Raises OSError."""
+    return _backup(file).exists()
 
 
 @contextlib.contextmanager
@@ -198,7 +254,7 @@ def _understood(file: Path) -> Iterator[None]:
     """Raise ClientError in place of the errors of settings that aren't what a host reads."""
     try:
         yield
-    except (ValueError, AttributeError, TypeError, IndexError) as error:
+    except (ValueError, AttributeError, TypeError, LookupError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
 
 
@@ -249,14 +305,60 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     lines, plugin, known = _hook_lines(host, file), _plugin(host, file), module(host)
     if not lines:
         return [("red", say("hook.absent", host=host, file=file))]
-    found = [_tried(line) for line in lines]
-    if isinstance(known, Guarded):
-        with _understood(file):
-            is_guarded = known.guarded(_read(file) or "")
-        if not is_guarded:
-            found.append(("red", say(known.UNGUARDED, file=file, host=host)))
+    line = next((line for line in lines if "$(" in line), lines[0])
+    found = [_tried(line)]
+    with _understood(file):
+        if switch := _switch(known, file, _read(file) or ""):
+            found.append(("red", say("hook.off", file=switch[0], host=host, switch=switch[1])))
+        if not _is_as_written(host, file, line):
+            found.append(("red", say("hook.changed", file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
-    return found + weak_points(_hook(lines), files, [os.getuid()] if users is None else users)
+    return found + weak_points(_hook(line), files, [os.getuid()] if users is None else users)
+
+
+def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
+    """Return a setting with which the host runs tools without asking the hook in this file, and its file, or None."""
+    if name := known.off(text):
+        return file, name
+    for place, switch, value in getattr(known, "OVER", ()):
+        other = file.parent / place
+        if str(file) != known.MANAGED and _value(other, switch) is value:
+            return other, switch
+    return None
+
+
+def _value(file: Path, switch: str) -> object:
+    """Return the value of a setting such as `hooksConfig.enabled` in JSON, or None if it can't be read."""
+    try:
+        found: Any = json.loads(file.read_text("utf-8"))
+        for name in switch.split("."):
+            found = found[name]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return cast("object", found)
+
+
+def _is_as_written(host: str, file: Path, line: str) -> bool:
+    """Return whether the settings install the hook exactly as `planned` does with this command."""
+    known, plugin, wait_s = module(host), _plugin(host, file), _wait_of(host, line)
+    if wait_s is None or (plugin and _read(plugin) != cast("Pluggable", known).beside(line, wait_s)):
+        return False
+    wanted = known.put("", plugin.as_uri() if plugin else line, wait_s)
+    found, expected = (json.dumps(known.ours(text), sort_keys=True) for text in (_read(file) or "", wanted))
+    return found == expected
+
+
+def _wait_of(host: str, line: str) -> int | None:
+    """Return for how many seconds a hook waits, or None if `command` writes no such line for this host."""
+    try:
+        shell, hook = shlex.split(line)[0], _hook(line)
+        python = hook.index("-I") - 1
+        wait_s = int(hook[hook.index("--patience") + 1]) + 2 * _MARGIN_S
+    except (ValueError, IndexError):
+        return None
+    is_limited = hook[1:python] in ([], _limit(wait_s))
+    is_hook = hook[python + 1 : python + 5] == ["-I", "-m", MARK, host]
+    return wait_s if is_limited and is_hook and line == _shell_line(shell, hook) else None
 
 
 def _hook_lines(host: str, file: Path) -> list[str]:
@@ -268,18 +370,20 @@ def _hook_lines(host: str, file: Path) -> list[str]:
     return sorted(inside) if named else []
 
 
-def _hook(lines: list[str]) -> list[str]:
+def _hook(line: str) -> list[str]:
     """Return the words of the hook's own command, which `command` put into a shell line, or []."""
-    shell = next((line for line in lines if "$(" in line), "")
-    return shlex.split(shell and shlex.split(shell)[-1].partition("$(")[2].partition(") &&")[0])
+    return shlex.split(shlex.split(line)[-1].partition("$(")[2].partition(") &&")[0]) if "$(" in line else []
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Install, remove or check a hook, as `sayso-hooks --help` says. Return the exit status."""
     options = _parser().parse_args(arguments)
     known = module(options.host)
+    options.wait = _capped(options, known)
     file = Path(options.file or known.FILE)
     try:
+        if sys.platform == "win32":
+            raise _wrong("hook.windows")
         file = _file(options, known)
         if options.action == "check":
             found = checked(options.host, file)
@@ -327,7 +431,15 @@ def _file(options: argparse.Namespace, known: Host) -> Path:
         return Path(options.file).expanduser().absolute()
     if options.managed and not known.MANAGED:
         raise _wrong("hook.unmanaged", host=options.host)
-    return Path(known.MANAGED) if options.managed and known.MANAGED else Path.home() / known.FILE
+    return Path(known.MANAGED) if options.managed and known.MANAGED else own_file(known)
+
+
+def _capped(options: argparse.Namespace, known: Host) -> int:
+    """Return the seconds to wait, at most as many as the host takes. Say so if that is less than was asked for."""
+    longest: int = getattr(known, "LONGEST_S", _LONGEST_WAIT_S)
+    if options.action == "install" and options.wait > longest:
+        print(say("hook.capped", host=options.host, longest=longest), file=sys.stderr)
+    return min(int(options.wait), longest)
 
 
 def _service(options: argparse.Namespace) -> Service:
@@ -336,6 +448,7 @@ def _service(options: argparse.Namespace) -> Service:
     if options.url:
         if not options.token_file:
             raise _wrong("hook.token")
+        refuse_clear(options.url)
         files = {name: value and str(Path(value).expanduser().absolute()) for name, value in vars(options).items()}
         return Service(url=options.url, token_file=files["token_file"], ca_file=files["ca_file"])
     if not options.socket:
@@ -352,6 +465,7 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
     """Show the change, ask on a terminal, and write it. Return the exit status."""
     diff = change.diff()
     if not diff:
+        change.forget()
         print(say("hook.unchanged", file=change.file))
         return 0
     print(diff, end="")
@@ -368,29 +482,45 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 
 
 def _tried(line: str) -> tuple[str, str]:
-    """Run an installed command with an event that no host sends. A working hook answers with a denial."""
+    """Run an installed command with the event PROBE, which no host sends.
+
+    A working hook denies it, and says whether the service answers and is the right one. A service that answers, but
+    refuses this user, may still know the agent's user.
+    """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
-            line, shell=True, input="{}", capture_output=True, text=True, timeout=60, check=False
+            line, shell=True, input=json.dumps(PROBE), capture_output=True, text=True, timeout=60, check=False
         )
-        sound = ran.returncode == 0 and "deny" in repr(json.loads(ran.stdout or "null"))
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        sound = False
-    return ("green", say("hook.sound")) if sound else ("red", say("hook.unsound"))
+        answer = json.loads(ran.stdout or "null") if ran.returncode == 0 else None
+        code, why = answer.pop(PROBED) if isinstance(answer, dict) else ("", "")
+    except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):
+        code, why = "", ""
+    if code == REACHED:
+        return "green", say("hook.sound")
+    if code == "":
+        return "red", say("hook.unsound")
+    state, key = ("red", "hook.unreached") if code in {"UNAVAILABLE", "CONFIGURATION"} else ("yellow", "hook.unlisted")
+    return state, say(key, why=why)
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a JSON document. If the text isn't JSON, return the commands in our lines."""
-    try:
-        left, found = [json.loads(text)], []
-    except ValueError:
-        return [shlex.split(line.partition("=")[2], posix=True)[0] for line in text.splitlines() if MARK in line]
+    """Return all texts of a document in JSON or TOML. If the text is neither, return the texts in our lines."""
+    left, found = [_document(text)], []
+    if left == [None]:
+        return [json.loads(line.partition("=")[2]) for line in text.splitlines() if MARK in line]
     while left:
         value = left.pop()
         if isinstance(value, str):
             found.append(value)
         left += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return found
+
+
+def _document(text: str) -> Any:
+    for read in (json.loads, tomllib.loads):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return None
 
 
 def _read(file: Path) -> str | None:
@@ -430,6 +560,37 @@ def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
     if not isinstance(groups, list):
         raise TypeError(f"hooks.{event} is no list")
     return groups
+
+
+def our_hooks(document: Any) -> dict[str, list[Any]]:
+    """Return the hook groups of each event that hold our commands, without the other hooks in them."""
+    hooks = document.get("hooks", {})
+    return {
+        event: [_only_ours(group) for group in groups if _has_ours(group)]
+        for event, groups in hooks.items()
+        if _has_ours(groups)
+    }
+
+
+def _only_ours(group: Any) -> Any:
+    if isinstance(group, dict) and isinstance(group.get("hooks"), list):
+        return {**group, "hooks": [hook for hook in group["hooks"] if _has_ours(hook)]}
+    return group
+
+
+def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
+    """Return the name of an event with a group that isn't one of command hooks as hosts read them, or None.
+
+    Such a group beside ours makes Claude Code drop all hooks of the event, and say nothing.
+    """
+    for event in events:
+        for group in document.get("hooks", {}).get(event, []):
+            hooks = group.get("hooks") if isinstance(group, dict) else None
+            if not isinstance(hooks, list) or not all(
+                isinstance(one, dict) and one.get("type") in _TYPES for one in hooks
+            ):
+                return f"hooks.{event}"
+    return None
 
 
 def without_hooks(text: str) -> str:

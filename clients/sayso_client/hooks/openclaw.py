@@ -21,13 +21,20 @@ NAME = "openclaw"
 PROGRAM, TRIED = "openclaw", (2026, 9, 6)
 FILE = ".openclaw/openclaw.json"
 MANAGED = None
+MOVED = (
+    ("OPENCLAW_CONFIG_PATH", ""),
+    ("OPENCLAW_STATE_DIR", "openclaw.json"),
+    ("OPENCLAW_HOME", ".openclaw/openclaw.json"),
+)
+#: The longest limit that OpenClaw takes for a hook, in seconds. It blocks the call then.
+LONGEST_S = 600
 #: The key of the sentence about `agent exec`, which asks nobody.
 THEN = "hook.then.openclaw"
 #: The folder of the plugin, and its name in OpenClaw's settings.
 PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "openclaw_plugin")
 _ID = "sayso"
-#: The key of the sentence about settings that keep the plugin from loading.
-UNGUARDED = "hook.unloaded"
+#: The last folders of the plugin's path in any installation of ours.
+_PLACE = ("sayso_client", "hooks", "openclaw_plugin")
 #: Both plugins are ours, so they read the same answers.
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
@@ -47,8 +54,6 @@ def put(text: str, command: str, wait_s: int) -> str:
 
     document = from_json(text)
     plugins = document.setdefault("plugins", {})
-    if not _loads(plugins):
-        raise ValueError("plugins.enabled is false, or plugins.deny names sayso")
     load, entries = plugins.setdefault("load", {}), plugins.setdefault("entries", {})
     load["paths"] = [*load.get("paths", []), PLUGIN]
     if "allow" in plugins and _ID not in plugins["allow"]:
@@ -69,30 +74,55 @@ def take(text: str) -> str:
     entries = {name: entry for name, entry in plugins["entries"].items() if name != _ID}
     if "allow" in plugins:
         plugins = plugins | {"allow": [name for name in plugins["allow"] if name != _ID]}
-    left = _filled(plugins | {"load": _filled(plugins.get("load", {}) | {"paths": paths}), "entries": entries})
-    return as_json(_filled(document | {"plugins": left}))
+    load = _with(plugins.get("load", {}), "paths", paths)
+    left = _with(_with(plugins, "load", load), "entries", entries)
+    return as_json(_with(document, "plugins", left))
 
 
-def guarded(text: str) -> bool:
-    """Return whether OpenClaw loads our plugin under these settings."""
+def restored(text: str, before: str) -> str:
+    """Return the settings with the empty objects and the empty list that were there before the installation."""
+    from sayso_client.hooks.installing import as_json, from_json
+
+    document, old = from_json(text), from_json(before)
+    if "plugins" not in old:
+        return text
+    plugins, was = document.setdefault("plugins", {}), old["plugins"]
+    for name in {"load", "entries"} & was.keys():
+        plugins.setdefault(name, {})
+    if "paths" in was.get("load", {}):
+        plugins["load"].setdefault("paths", [])
+    return as_json(document)
+
+
+def ours(text: str) -> Any:
+    """Return our plugin's entry in the settings."""
+    from sayso_client.hooks.installing import from_json
+
+    return from_json(text).get("plugins", {}).get("entries", {}).get(_ID)
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting that keeps OpenClaw from loading our plugin, or None."""
     from sayso_client.hooks.installing import from_json
 
     plugins = from_json(text).get("plugins", {})
-    entry, paths = plugins.get("entries", {}).get(_ID, {}), plugins.get("load", {}).get("paths", [])
-    is_listed = _ID in plugins.get("allow", [_ID])
-    is_there = any(_is_ours(path) and os.path.isdir(path) for path in paths)
-    return _loads(plugins) and is_listed and entry.get("enabled") is True and is_there
+    if plugins.get("enabled", True) is not True:
+        return "plugins.enabled"
+    if _ID in plugins.get("deny", []):
+        return "plugins.deny"
+    if _ID not in plugins.get("allow", [_ID]):
+        return "plugins.allow"
+    if plugins.get("entries", {}).get(_ID, {}).get("enabled") is not True:
+        return "plugins.entries.sayso.enabled"
+    paths = plugins.get("load", {}).get("paths", [])
+    return None if any(_is_ours(path) and os.path.isdir(path) for path in paths) else "plugins.load.paths"
 
 
 def _is_ours(path: str) -> bool:
     """Return whether a path is that of our plugin, in this installation or another one."""
-    return os.path.basename(path) == os.path.basename(PLUGIN)
+    return tuple(path.rstrip("/").split("/")[-len(_PLACE) :]) == _PLACE
 
 
-def _loads(plugins: Mapping[str, Any]) -> bool:
-    return plugins.get("enabled", True) is not False and _ID not in plugins.get("deny", [])
-
-
-def _filled(document: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without its empty lists and objects."""
-    return {name: value for name, value in document.items() if value not in ({}, [])}
+def _with(document: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return an object with this value under the name, and without the name if the value is empty."""
+    return {key: kept for key, kept in {**document, name: value}.items() if key != name or value}

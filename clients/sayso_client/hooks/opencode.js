@@ -5,12 +5,24 @@ const LINE = "@LINE@"
 const LIMIT_MS = @LIMIT@
 const NO_ANSWER = "@NO_ANSWER@"
 
+// Kills the shell and all that it started: a hook that went on would take an approval for a call that is over.
+const killed = (child) => {
+  try {
+    process.kill(-child.pid, "SIGKILL")
+  } catch {
+    child.kill("SIGKILL")
+  }
+}
+const running = new Set()
+process.once("exit", () => running.forEach(killed))
+
 // Runs LINE as a shell would, in a folder that no project chooses; resolves to its answer, or to null.
 const ask = (event) =>
   new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", LINE], { cwd: "/", stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn("/bin/sh", ["-c", LINE], { cwd: "/", stdio: ["pipe", "pipe", "ignore"], detached: true })
+    running.add(child)
     const timer = setTimeout(() => {
-      child.kill("SIGKILL")
+      killed(child)
       resolve(null)
     }, LIMIT_MS)
     let said = ""
@@ -19,6 +31,7 @@ const ask = (event) =>
     child.on("error", () => resolve(null))
     child.on("close", (status) => {
       clearTimeout(timer)
+      running.delete(child)
       try {
         resolve(status === 0 ? JSON.parse(said) : null)
       } catch {

@@ -18,12 +18,11 @@ NAME = "opencode"
 PROGRAM, TRIED = "opencode", (1, 18, 33)
 FILE = ".config/opencode/opencode.json"
 MANAGED = None
+MOVED = (("XDG_CONFIG_HOME", "opencode/opencode.json"),)
 THEN = "hook.then.opencode"
 #: The name of the plugin's file beside the settings. If it were in OpenCode's folder for plugins, OpenCode would start
 #: a package manager.
 BESIDE = "sayso_client.hooks.js"
-#: The key of the sentence about a `permission` that lets tools run.
-UNGUARDED = "hook.unguarded"
 _ASK, _REFUSALS = "ask", ("ask", "deny")
 
 
@@ -99,12 +98,25 @@ def beside(command: str, wait_s: int) -> str:
     return whole
 
 
-def guarded(text: str) -> bool:
-    """Return whether the settings keep tools from running if the plugin doesn't load."""
+def ours(text: str) -> Any:
+    """Return the part of the settings that loads our plugin, in a form to compare."""
+    from sayso_client.hooks.installing import MARK, from_json
+
+    return [plugin for plugin in from_json(text).get("plugin", []) if MARK in str(plugin)]
+
+
+def off(text: str) -> str | None:
+    """Return the name of a `permission` that lets tools run if the plugin doesn't load, or None."""
     from sayso_client.hooks.installing import from_json
 
-    found = from_json(text).get("permission")
-    return found is not None and found == _asking(found)
+    document = from_json(text)
+    found = document.get("permission")
+    if found is None or found != _asking(found):
+        return "permission"
+    for name, agent in document.get("agent", {}).items():
+        if "permission" in agent and agent["permission"] != _asking(agent["permission"]):
+            return f"agent.{name}.permission"
+    return None
 
 
 def _asking(permission: Any) -> Any:

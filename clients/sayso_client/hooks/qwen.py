@@ -16,6 +16,7 @@ NAME = "qwen"
 PROGRAM, TRIED = "qwen", (0, 24, 4)
 FILE = ".qwen/settings.json"
 MANAGED = None
+MOVED = ()
 THEN = None
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
@@ -42,3 +43,22 @@ def take(text: str) -> str:
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)
+
+
+def ours(text: str) -> Any:
+    """Return the part of the settings that installs our hook, in a form to compare."""
+    from sayso_client.hooks.installing import from_json, our_hooks
+
+    return our_hooks(from_json(text))
+
+
+def off(text: str) -> str | None:
+    """Return the name of a setting with which Qwen asks no hook, or None."""
+    from sayso_client.hooks.installing import from_json, odd_hooks
+
+    document = from_json(text)
+    return (
+        "disableAllHooks"
+        if document.get("disableAllHooks", False) is not False
+        else odd_hooks(document, ("PreToolUse",))
+    )

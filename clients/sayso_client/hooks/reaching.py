@@ -27,6 +27,7 @@ def connector(options: dict[str, str]) -> Callable[[], Client]:
     if "url" in options:
         from sayso_client.remote import remote
 
+        refuse_clear(options["url"])
         with open(options["token_file"], encoding="ascii") as file:
             token = file.read().strip()
         return remote(options["url"], token, options.get("ca_file"))
@@ -42,6 +43,12 @@ def connector(options: dict[str, str]) -> Callable[[], Client]:
         return client
 
     return connect
+
+
+def refuse_clear(url: str) -> None:
+    """Raise ClientError for an address without TLS: any process of this machine could listen there and approve."""
+    if not url.lower().startswith("https:"):
+        raise ClientError("CONFIGURATION", say("hook.clear"))
 
 
 def _check_uid(connected: socket.socket, uid: int) -> None:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from adapters.agents.model import Bounds, ModelAgent
-from adapters.agents.providers import KINDS, make_model
+from adapters.agents.providers import KINDS, has_price, make_model
 from hitl.call import Call as ToolCall
 from hitl.call import Decision, Result, State
 from hitl.errors import InvalidConfirmation
 from hitl.testing import a_call
 from simulators.model import Asked, Call, ModelServer, Reply
-from tests.adapters.agents.turns import ATurn, offers
+from tests.adapters.agents.turns import ATurn, offers, ran
 from tests.hitl.world import NOON
 from tests.sentences import says
 
 DELETE, LIST = "files__delete", "files__list"
 FINE = Reply("Fine.")
+Script = Callable[[Asked], Reply]
 
 
 def deleting(*paths: Any, text: str = "") -> Reply:
@@ -219,6 +223,54 @@ async def test_a_turn_ends_at_its_limit_of_requests_or_tokens(server: ModelServe
     assert says(await agent(tokens=150).take(ATurn()), "model.limit")
 
 
+async def test_an_answer_that_had_to_be_repaired_counts_as_a_request(server: ModelServer, agent: Agents) -> None:
+    """The provider is paid for it. The calls of a turn have different names all the same."""
+    server.script = lambda asked: deleting(7) if len(server.asked) % 3 else deleting(f"{len(asked.results)}")
+    turn = ATurn()
+
+    assert says(await agent(requests=7).take(turn), "model.limit")
+    assert (7, 2) == (len(server.asked), len(turn.calls))
+
+
+async def test_requests_of_a_turn_that_goes_on_elsewhere_count(server: ModelServer, agent: Agents) -> None:
+    """The limit is the turn's, not the process's."""
+    server.script = lambda asked: deleting(f"{len(asked.results)}")
+    turn = ATurn()
+    await agent(requests=3).take(turn)
+    again = ATurn(state=turn.kept[-2])
+
+    assert says(await agent(requests=3).take(again), "model.limit")
+    assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize(("name", "known", "asked"), [("gpt-5", True, 3), ("simulated", False, 1)])
+@pytest.mark.filterwarnings("ignore:A `cost_limit` is set")
+async def test_a_turn_ends_at_its_limit_of_cost(server: ModelServer, *, name: str, known: bool, asked: int) -> None:
+    """By the prices that the library knows. An answer without a price ends the turn too."""
+    server.script = lambda _: replace(deleting("a"), tokens=(100_000, 100))
+    model = make_model(f"openai:{name}", key="k", base_url=server.base_url("openai"))
+    asks = ModelAgent(model, "", offers, Bounds(cost=Decimal("0.30"), tokens=10_000_000), pauses_s=())
+    try:
+        assert says(await asks.take(ATurn()), "model.limit")
+    finally:
+        await asks.close()
+
+    assert (known, asked) == (has_price(model), len(server.asked))
+
+
+async def test_a_turn_ends_at_its_limit_of_seconds(server: ModelServer, agent: Agents) -> None:
+    """The time of the model's answers counts, and a slow answer is cut off. The time of the calls doesn't."""
+
+    def slowly(tool: str, args: Mapping[str, object]) -> ToolCall:
+        time.sleep(0.5)
+        return ran(tool, args)
+
+    play(server, deleting("a"), replace(FINE, wait_s=60))
+    turn = ATurn(ends=slowly)
+    assert says(await agent(turn_s=0.4, pauses_s=(0,)).take(turn), "model.limit")
+    assert 2 == len(server.asked)
+
+
 async def test_results_of_a_turn_that_failed_are_told_in_the_next(server: ModelServer, agent: Agents) -> None:
     """A call that ran isn't lost by a provider that was down when its result was due."""
     play(server, deleting("a"), Reply(status=500))
@@ -259,6 +311,87 @@ async def test_a_later_turn_knows_the_earlier_one(server: ModelServer, agent: Ag
     await agent().take(ATurn(text="what is my name?", before=first.state))
 
     assert 2 == len(server.asked[-1].words)
+
+
+def with_room_for(tokens: int, script: Script) -> Script:
+    """A model that refuses what is longer than its context, as providers do."""
+
+    def answer(asked: Asked) -> Reply:
+        return Reply(status=400) if len(json.dumps(asked.body)) > 4 * tokens else script(asked)
+
+    return answer
+
+
+def reads_a_lot(_tool: str, _args: object) -> ToolCall:
+    """Every call puts out more than the model gets of one output."""
+    return a_call(NOON, state=State.COMPLETED, result=Result.SUCCEEDED, output="word " * 6000)
+
+
+async def test_a_chat_with_large_outputs_never_gets_too_long(server: ModelServer, agent: Agents) -> None:
+    """Old exchanges are left out when a turn begins, and the newest one is told."""
+    script = with_room_for(128_000, lambda asked: FINE if asked.fresh else Reply(calls=(Call(LIST, {}),)))
+    server.script, state, asks = script, b"", agent()
+    for number in range(30):
+        turn = ATurn(text=f"read {number}", before=state, ends=reads_a_lot)
+        assert "Fine." == await asks.take(turn)
+        state = turn.state
+
+    assert "read 29" in server.asked[-1].words[-1]
+    assert len(server.asked[-1].words) < 10
+
+
+async def test_a_chat_keeps_two_hundred_messages_at_most(server: ModelServer, agent: Agents) -> None:
+    """The newest, from a person's words on."""
+    state, asks = b"", agent()
+    for number in range(115):
+        turn = ATurn(text=f"word {number}", before=state)
+        await asks.take(turn)
+        state = turn.state
+
+    heard = server.asked[-1].words
+    assert 101 == len(heard)
+    assert ("word 14", "word 114") == (json.loads(heard[0])["says"], json.loads(heard[-1])["says"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_turn_that_grows_too_long_goes_on_with_its_newest_steps(
+    server: ModelServer, agent: Agents, kind: str
+) -> None:
+    """The person's words stay; each result that is told has its call beside it."""
+    steps = iter([Reply(calls=(Call(LIST, {}),))] * 20 + [FINE])
+    server.script = with_room_for(30_000, lambda _: next(steps))
+    turn = ATurn(text="read it all", ends=reads_a_lot)
+
+    assert "Fine." == await agent(kind, tokens=10_000_000).take(turn)
+    assert "read it all" in server.asked[-1].words[0]
+    assert 1 <= len(server.asked[-1].results) < 20
+
+
+async def test_a_chat_that_is_stuck_goes_on(server: ModelServer, agent: Agents) -> None:
+    """Nothing of a turn that failed is so long that the next turn fails too: not the outputs of one answer either."""
+    asks = agent()
+    server.script = lambda asked: Reply(status=400) if asked.fresh else Reply(calls=(Call(LIST, {}),) * 40)
+    turn = ATurn(ends=reads_a_lot)
+    assert says(await asks.take(turn), "model.why.status")
+
+    server.script = with_room_for(8_000, lambda _: FINE)
+    assert "Fine." == await asks.take(ATurn(text="hello", before=turn.state))
+    assert ["succeeded"] * 40 == [json.loads(each)["status"] for each in server.asked[-1].results.values()]
+
+
+async def test_a_refusal_of_a_short_request_leaves_nothing_out(server: ModelServer, agent: Agents) -> None:
+    """It isn't asked again, and the next turn has all that was said."""
+    asks = agent()
+    first = ATurn(text="my name is Uma")
+    await asks.take(first)
+    server.script = lambda _: Reply(status=400)
+    second = ATurn(text="what is my name?", before=first.state)
+    await asks.take(second)
+    server.script = lambda _: FINE
+    await asks.take(ATurn(text="hello?", before=second.state))
+
+    heard = "\n".join(server.asked[-1].words)
+    assert all(words in heard for words in ("my name is Uma", "what is my name?", "hello?"))
 
 
 async def test_a_secret_in_an_output_isnt_told_to_the_model(server: ModelServer, agent: Agents) -> None:

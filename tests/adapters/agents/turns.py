@@ -35,6 +35,7 @@ class ATurn:
 
     text: str = "clean up"
     on_behalf_of: str = "uma"
+    asked_by: str = "uma"
     said: tuple[tuple[str, str], ...] = ()
     state: bytes = b""
     wording: Wording = IN_ENGLISH

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from adapters.executors.bash import Shell, register_shell
+from adapters.executors.bash import Bash, Shell, register_shell
 from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
@@ -108,6 +110,44 @@ def test_a_line_binds_a_bounded_number(folder: Folder) -> None:
         (folder.root / f"s{number}.sh").touch()
 
     assert MOST == len(_found(folder, "bash *.sh"))
+
+
+@pytest.mark.parametrize("line", ["bash *.sh", "; ".join(f"bash s{number}.sh" for number in range(MOST + 1))])
+def test_a_card_says_that_further_files_are_not_bound(folder: Folder, line: str) -> None:
+    """With one file more than are bound, nobody may believe that all of them stay as they are."""
+    for number in range(MOST + 1):
+        (folder.root / f"s{number}.sh").touch()
+    shell = Shell(folder.root, Sandbox(Confinement.BUBBLEWRAP))
+
+    assert [says(note, "shell.scripts.beyond", most=MOST) for note in shell.look(Bash(command=line)).notes] == [True]
+    assert () == shell.look(Bash(command="bash s1.sh; bash s2.sh")).notes
+
+
+@pytest.mark.parametrize("line", ["bash {}", "{}", "cd / && bash .{}", "sudo bash {}", "python3 -u {} data.csv"])
+def test_a_card_names_files_outside_of_the_workspace_if_a_command_can_reach_them(folder: Folder, line: str) -> None:
+    """Such a file isn't bound, and only an unconfined command can run it. The system's own programs aren't named."""
+    with tempfile.NamedTemporaryFile(suffix=".sh") as script:
+        command = Bash(command=f"/usr/bin/env true; {line.format(script.name)}")
+        free, confined = (
+            Shell(folder.root, Sandbox(way)).look(command).notes for way in (Confinement.NONE, Confinement.BUBBLEWRAP)
+        )
+
+    assert [True] == [says(note, "shell.scripts.outside", scripts=script.name) for note in free[1:]]
+    assert () == confined
+
+
+def test_a_long_script_is_hashed_without_reading_it_whole(folder: Folder) -> None:
+    """The memory for a script is bounded, however long its file is. The card shows no text of a long script."""
+    with (folder.root / "long.sh").open("wb") as file:
+        file.truncate(64 << 20)
+    tracemalloc.start()
+    [script] = scripts_of("bash long.sh", folder).found
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert script.text is None
+    assert script.digest == script_now(folder, SCRIPT + "long.sh")
+    assert peak < 16 << 20
 
 
 def test_a_file_that_leads_out_by_now_is_no_longer_the_one(folder: Folder) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import tempfile
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from adapters.http.app import api as document_of
+from bot.api import serve_api
+from bot.settings import HttpSettings
 from hitl.testing import SetClock
+from sayso_client.wire import SOCKET_NAME
+from tests import api_clients
 from tests.adapters.http.conftest import CALL, ME, OTHER, asked
 from tests.hitl.world import NOON, READ
 
@@ -321,6 +328,8 @@ async def test_a_token_has_no_meaning_on_the_socket(api: Api) -> None:
         {"Host": ""},
         {"Origin": "https://evil.test"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": "http://[::1"},
         {"Origin": "http://localhost.evil.test"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
@@ -344,6 +353,10 @@ async def test_a_page_of_another_site_gets_nothing(api: Api, headers: dict[str, 
         "X-Real-IP",
         "X-Remote-User",
         "Remote-User",
+        "X-Forwarded-Proto",
+        "CF-Connecting-IP",
+        "True-Client-IP",
+        "X-Original-URL",
     ],
 )
 async def test_no_forwarding_header_is_believed(api: Api, name: str) -> None:
@@ -354,6 +367,32 @@ async def test_no_forwarding_header_is_believed(api: Api, name: str) -> None:
     nobody = await api.remote().get("/v1/me", headers=headers)
 
     assert ("token:ci", ME, 401) == (remote["identity"], local["identity"], nobody.status_code)
+
+
+@pytest.mark.parametrize("name", ["X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Prefix"])
+async def test_no_header_names_another_path(api: Api, name: str) -> None:
+    """A path that needs a credential isn't read as one that needs none."""
+    assert 401 == (await api.remote().get("/v1/me", headers={name: "/healthz"})).status_code
+
+
+async def test_a_foreign_host_name_learns_no_troubles(api: Api) -> None:
+    """A probe by any name gets the status of `/readyz`; what is in the way is for names of this machine."""
+
+    async def full() -> list[str]:
+        return ["store: the disk is full"]
+
+    async with contextlib.AsyncExitStack() as parts:
+        folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="ready-"))) / "run"
+        server = await serve_api(api.service, folder, parts, http=HttpSettings(port=0), troubles=full)
+        client = await parts.enter_async_context(api_clients.remote(f"http://127.0.0.1:{server.port}"))
+        local = await parts.enter_async_context(api_clients.local(folder / SOCKET_NAME))
+        here, there = await client.get("/readyz"), await client.get("/readyz", headers={"Host": "evil.test"})
+        by_socket = await local.get("/readyz")
+        page = await client.get("/readyz", headers={"Sec-Fetch-Site": "cross-site"})
+
+    told = {"ready": False, "troubles": ["store: the disk is full"]}
+    assert [(503, told)] * 2 == [(answer.status_code, answer.json()) for answer in (here, by_socket)]
+    assert [(503, {"ready": False})] * 2 == [(answer.status_code, answer.json()) for answer in (there, page)]
 
 
 async def test_no_get_changes_anything(api: Api) -> None:

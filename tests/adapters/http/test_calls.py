@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -11,7 +12,7 @@ import pytest
 
 from adapters.http.app import api as document_of
 from tests.adapters.http.conftest import CALL, FOLDER, ME, asked
-from tests.hitl.world import BAN, READ, WIPE
+from tests.hitl.world import BAN, GROUP, READ, WIPE, WRITE
 
 if TYPE_CHECKING:
     import httpx
@@ -59,6 +60,33 @@ async def test_a_pending_answer_names_the_tool_the_need_and_the_ref(api: Api) ->
     assert "requires human approval" in call["message"]
     assert CALL["tool"] in call["message"]
     assert call["short"] in call["message"]
+
+
+WRITTEN = '{"to": {"name": "Acme", "iban": "DE02"}, "amount": 1250.00, "big": [1e3]}'
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/calls", f'{{"tools": "{GROUP}", "tool": "{WRITE}", "args": {WRITTEN}}}'),
+        ("/v1/batches", f'{{"calls": [{{"id": "1", "tools": "{GROUP}", "tool": "{WRITE}", "args": {WRITTEN}}}]}}'),
+        ("/mcp", f'{{"method": "tools/call", "params": {{"name": "{WRITE}", "arguments": {WRITTEN}}}}}'),
+        ("/aap/v1/requests", f'{{"tool": "{WRITE}", "server": "{GROUP}", "arguments": {WRITTEN}, "timeout": "5m"}}'),
+    ],
+)
+async def test_a_card_shows_arguments_as_the_body_spells_them(api: Api, path: str, body: str) -> None:
+    """Order and digits at any depth are those of the request, on the card and in the details. The values are bound."""
+    agent, approver = await api.agent(), await api.approver()
+    answer = await agent.post(path, content=body, headers={"Content-Type": "application/json", "Idempotency-Key": "k"})
+    (call,) = (await approver.get("/v1/calls")).json()["calls"]
+    card = (await approver.get(f"/v1/calls/{call['ref']}/card")).json()["card"]
+    details = (await approver.post(f"/v1/calls/{call['ref']}/details")).json()["text"]
+
+    assert answer.status_code in {200, 201, 202}
+    shown = [(part["name"], part["text"]) for part in card["parts"]]
+    assert [("to", '{"name": "Acme", "iban": "DE02"}'), ("amount", "1250.00"), ("big", "[1e3]")] == shown
+    assert '"amount": 1250.00,' in details
+    assert json.loads(WRITTEN) == call["args"]
 
 
 async def test_a_question_goes_from_asking_to_its_answer(api: Api) -> None:
@@ -249,6 +277,33 @@ async def test_cards_are_data_and_text(api: Api) -> None:
     assert ("x = 1\ny = 2", "-y = 2") == (card["diff_old"], card["diff"].splitlines()[4])
     assert card["diff_new"].startswith("x = 1\ny = ")
     assert token not in str(card) + text.text
+
+
+KEY = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw"] * 20, "-----END PRIVATE KEY-----"]
+)
+
+
+@pytest.mark.parametrize(("old", "new"), [(KEY, "x"), ("x", KEY), (KEY, KEY.replace("Kcw\n---", "Kcx\n---"))])
+async def test_no_part_of_a_card_shows_a_line_of_a_private_key(api: Api, old: str, new: str) -> None:
+    """Neither the diff nor its sides, whether an edit removes a key, adds it or changes its last line."""
+    agent = await api.agent()
+    call = await asked(agent, args={"path": "k", "old_string": old, "new_string": new})
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+
+    assert "[masked " in card["diff"]
+    assert "MIIE" not in str(card)
+
+
+async def test_the_diff_of_long_texts_is_cut(api: Api) -> None:
+    """A text that is longer than the diff may be still has one, and people see its start and its end."""
+    agent = await api.agent()
+    call = await asked(agent, args={"path": "a", "old_string": "a\n" * 20_000, "new_string": "b\n" * 20_000 + "end()"})
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+
+    assert card["diff"].splitlines()[3] == "-a"
+    assert card["diff_new"].endswith("b\nend()")
+    assert max(len(card[name]) for name in ("diff", "diff_old", "diff_new")) <= 16_384
 
 
 async def test_pages_hold_every_call_once(api: Api) -> None:

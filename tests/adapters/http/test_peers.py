@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import uvloop
 
 from adapters.http.app import app
-from adapters.http.callers import Authenticator
+from adapters.http.callers import GONE, Authenticator
 from adapters.http.connection import Limits
 from adapters.http.listeners import Server, unix_listener
 from adapters.http.operations import Operations
 from adapters.http.waits import Waits
 from bot.api import untroubled
 from bot.service import Service
+from hitl.connections import Connections, Party
 from hitl.errors import Unavailable
 from tests.adapters.http.conftest import ME, Api
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from hitl.credentials import Credential
 
 #: Short enough for a test, and long enough for a busy machine to send a whole request.
@@ -40,27 +44,39 @@ class NoTokens:
         del token
         return None
 
+    def works(self, credential: object) -> bool:
+        """There are none."""
+        del credential
+        return False
+
 
 @pytest.fixture
-async def path(api: Api) -> AsyncIterator[Path]:
+def connections() -> Connections:
+    """Room for five connections of one peer."""
+    return Connections(20)
+
+
+@pytest.fixture
+async def path(api: Api, connections: Connections) -> AsyncIterator[Path]:
     """The socket of the API behind tight limits."""
     async with contextlib.AsyncExitStack() as parts:
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="door-"))) / "run"
         server = _server(
             api.service,
             folder / "s",
-            Limits(head_s=QUICK_S, body_s=QUICK_S, idle_s=QUICK_S, linger_s=QUICK_S, per_peer=5),
+            Limits(head_s=QUICK_S, body_s=QUICK_S, idle_s=QUICK_S, linger_s=QUICK_S, connections=connections),
         )
         await server.start()
         parts.push_async_callback(server.stop)
         yield folder / "s"
 
 
-def _server(service: Service, path: Path, limits: Limits, *, kept: bool = False) -> Server:
-    operations = Operations(service, Waits(), untroubled)
-    state = {"operations": operations, "authenticator": Authenticator(service.gate, NoTokens())}
+def _server(service: Service, path: Path, limits: Limits, party: Party = Party.LISTED) -> Server:
+    authenticator = Authenticator(service.gate, NoTokens())
+    operations = Operations(service, Waits(), untroubled, authenticator.check)
+    state = {"operations": operations, "authenticator": authenticator}
     served = app(untroubled, (), state)
-    return Server(served, [unix_listener(path)], limits, kept=lambda _uid, _pid: kept)
+    return Server(served, [unix_listener(path)], limits, party_of=lambda _uid, _pid: party)
 
 
 async def sent(path: Path, data: bytes, *, patience_s: float = 30) -> bytes:
@@ -97,7 +113,7 @@ async def test_a_user_on_no_list_is_refused_on_record(api: Api) -> None:
 async def test_a_command_of_the_service_is_refused_though_its_user_is_listed(api: Api) -> None:
     """A command has the service's user, and must not ask or answer as the people of this machine."""
     with tempfile.TemporaryDirectory(prefix="kept-") as folder:
-        server = _server(api.service, Path(folder) / "run" / "s", Limits(), kept=True)
+        server = _server(api.service, Path(folder) / "run" / "s", Limits(), Party.COMMAND)
         await server.start()
         answer = await sent(Path(folder) / "run" / "s", b"GET /v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
         await server.stop()
@@ -256,6 +272,40 @@ async def test_one_peer_holds_so_many_connections(path: Path) -> None:
 
     assert 429 == status(refused)
     assert b"retry-after: 1" in refused
+
+
+def test_answers_to_a_connection_that_broke_are_dropped(tmp_path: Path) -> None:
+    """If a connection breaks with several requests in flight, the application's answer goes nowhere, silently."""
+    failed: list[Exception] = []
+
+    async def run() -> None:
+        asked, answered = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Scope, _receive: Receive, send: Send) -> None:
+            asked.set()
+            await scope["state"][GONE]
+            try:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": b"late"})
+            except Exception as error:  # noqa: BLE001 - the test looks at it
+                failed.append(error)
+            answered.set()
+
+        server = Server(slow, [unix_listener(tmp_path / "run" / "s")])
+        await server.start()
+        _, writer = await asyncio.open_unix_connection(tmp_path / "run" / "s")
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2)
+        async with asyncio.timeout(30):
+            await asked.wait()
+            (door,) = server.server_state.connections
+            door.transport.abort()
+            await answered.wait()
+        writer.close()
+        await server.stop()
+
+    uvloop.run(run())
+
+    assert [] == failed
 
 
 @pytest.mark.parametrize(

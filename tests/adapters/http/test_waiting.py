@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import pytest
 import websockets
 from websockets.asyncio.client import unix_connect
 
+from adapters.http.waits import Waits
 from bot.api import serve_api
 from hitl.limits import Limits
 from hitl.testing import SetClock
@@ -158,6 +160,81 @@ async def test_a_websocket_is_authenticated_by_a_ticket_once(api: Api) -> None:
     assert 403 == refused.value.response.status_code
 
 
+@pytest.mark.parametrize("query", ["?xticket=1", "?a=ticket=1", "?ticket=", "?ticket=unknown", "?x=&ticket"])
+async def test_a_query_that_names_no_ticket_opens_no_websocket(api: Api, query: str) -> None:
+    """Only the parameter `ticket` stands for a credential, and only one that was made; everything else is refused."""
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(f"{api.url.replace('http', 'ws')}/v1/events{query}", proxy=None)
+
+    assert 403 == refused.value.response.status_code
+
+
+async def revoked(api: Api) -> None:
+    """Revoke the agent's token."""
+    assert 200 == (await api.local().delete("/v1/tokens/ci")).status_code
+
+
+ENDS = pytest.mark.parametrize("end", ["revoked", "over"])
+
+
+@ENDS
+async def test_an_open_stream_ends_with_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A revoked token's streams end at once; those of a token that is over end with the next event, untold."""
+    token = await api.token("ci", until=(clock.now() + timedelta(seconds=60)).isoformat())
+    agent, approver = api.remote(token), await api.approver()
+    call, uri = await asked(agent), f"{api.url.replace('http', 'ws')}/v1/events"
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        agent.stream("GET", "/v1/events") as answer,
+        websockets.connect(uri, additional_headers={"Authorization": f"Bearer {token}"}, proxy=None) as socket,
+    ):
+        lines = answer.aiter_lines()
+        assert ": here" == await anext(lines)
+        if end == "revoked":
+            await revoked(api)
+        else:
+            clock.advance(61)
+            await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
+        left = [line async for line in lines if line]
+        with pytest.raises(websockets.ConnectionClosedError) as closed:
+            await socket.recv()
+
+    assert ["event: error", 'data: {"code": "UNAUTHENTICATED"}'] == left
+    assert (1008, "UNAUTHENTICATED") == (closed.value.rcvd.code, closed.value.rcvd.reason)  # type: ignore[union-attr]
+
+
+@ENDS
+async def test_a_ticket_is_worth_no_more_than_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A ticket that was made before the token ended opens nothing."""
+    agent = await api.agent(until=(clock.now() + timedelta(seconds=60)).isoformat())
+    ticket = (await agent.post("/v1/events/tickets")).json()["ticket"]
+    if end == "revoked":
+        await revoked(api)
+    else:
+        clock.advance(61)
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(f"{api.url.replace('http', 'ws')}/v1/events?ticket={ticket}", proxy=None)
+
+    assert 403 == refused.value.response.status_code
+
+
+@ENDS
+async def test_a_request_that_waits_ends_with_its_token(api: Api, clock: SetClock, end: str) -> None:
+    """A revoked token's long-poll is answered at once, one that is over with the decision, and neither hears it."""
+    agent = await api.agent(until=(clock.now() + timedelta(seconds=60)).isoformat())
+    call, approver = await asked(agent), await api.approver()
+    poll = asyncio.create_task(agent.get(f"/v1/calls/{call['ref']}?wait=60"))
+    await waiting(api, 1)
+    if end == "revoked":
+        await revoked(api)
+    else:
+        clock.advance(61)
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
+    answer = await asyncio.wait_for(poll, PATIENCE_S)
+
+    assert (401, "UNAUTHENTICATED") == (answer.status_code, answer.json()["code"])
+
+
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nope"}, {"Origin": "https://evil.test"}])
 async def test_a_websocket_without_a_credential_is_refused(api: Api, headers: dict[str, str]) -> None:
     """As any other request."""
@@ -253,6 +330,72 @@ class TestWithRoomForOne:
         assert 429 == answer.status_code
         assert 1 == len(await api.store.pending())
 
+    async def test_the_time_in_line_is_a_part_of_the_wait(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+        """After two seconds in line, `queue, wait=3` waits one more second for people."""
+        limits: list[float] = []
+        until = Waits.until
+
+        async def noted(waits: Waits, event: Any, otherwise: Any, limit_s: float, *more: Any) -> Any:
+            limits.append(limit_s)
+            return await until(waits, event, otherwise, limit_s, *more)
+
+        agent = await api.agent()
+        monkeypatch.setattr(Waits, "until", noted)
+        async with asyncio.timeout(PATIENCE_S):
+            ref = (await asked(agent))["ref"]
+            queued = asyncio.create_task(queue(agent, 1, 3))
+            await asyncio.sleep(2.1)
+            await agent.post(f"/v1/calls/{ref}/withdraw")
+            answer = await queued
+
+        assert answer.status_code in {202, 429}  # a slow machine may take longer than the wait
+        assert limits[0] > 2.9
+        assert limits[-1] <= 1
+
+    async def test_agents_of_one_token_wait_in_lines_of_their_own(self, api: Api) -> None:
+        """One agent's full line doesn't stop another agent that has room."""
+        agent = await api.agent()
+        await asked(agent, agent="one")
+        queued = asyncio.create_task(queue(agent, 1, 60, agent="one"))
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(PATIENCE_S):
+            await asked(agent, agent="two")
+        queued.cancel()
+
+    async def test_a_submission_that_has_begun_is_never_made_twice(self, api: Api, monkeypatch: Any) -> None:
+        """The end of the time in line cancels no commit, so a slow disk makes no second call."""
+        commit = api.store.commit
+
+        async def slow(unit: Any) -> Any:
+            done = await asyncio.shield(asyncio.ensure_future(commit(unit)))
+            await asyncio.sleep(1.3)
+            return done
+
+        agent = await api.agent()
+        monkeypatch.setattr(api.store, "commit", slow)
+        answer = await queue(agent, 1, 1)
+
+        assert 202 == answer.status_code
+        assert 1 == len(await api.store.pending())
+
+    async def test_a_revoked_token_in_line_asks_nothing(self, api: Api) -> None:
+        """Its request ends with the token, also if there is room by then."""
+        agent = await api.agent()
+        await asked(agent)
+        queued = asyncio.create_task(queue(agent, 1, 60))
+        await asyncio.sleep(0.2)
+        await api.local().delete("/v1/tokens/ci")
+        answer = await asyncio.wait_for(queued, PATIENCE_S)
+
+        assert 401 == answer.status_code
+        assert 1 == len(await api.store.pending())
+
+
+async def queue(client: httpx.AsyncClient, number: int, wait_s: int, **more: str) -> httpx.Response:
+    """The answer to a call that may wait in line."""
+    headers = {"Prefer": f"queue, wait={wait_s}"}
+    return await client.post("/v1/calls", json=CALL | more | {"args": {"n": number}}, headers=headers)
+
 
 class TestWithRareAsks:
     """An agent may ask twice within five minutes."""
@@ -272,3 +415,35 @@ class TestWithRareAsks:
 
         assert 429 == flood.status_code
         await asked(agent)
+
+    async def test_each_call_of_a_batch_without_room_says_when_to_come_back(self, api: Api) -> None:
+        """The batch is answered with 200; each call for which there is no room has the seconds of its Retry-After."""
+        agent = await api.agent()
+        calls = [CALL | {"id": str(number), "args": {"n": number}} for number in range(4)]
+        found = (await agent.post("/v1/batches", json={"calls": calls})).json()["calls"]
+        alone = await agent.post("/v1/calls", json=CALL)
+
+        assert [True, True, False, False] == [each["problem"] is None for each in found]
+        assert {int(alone.headers["retry-after"])} == {each["problem"]["retry_after"] for each in found[2:]}
+        assert alone.json()["retry_after"] > 200
+
+    async def test_a_queue_moves_when_the_flood_is_over(self, api: Api, clock: SetClock) -> None:
+        """In order, as many as there is room for; those behind hear the gate's own refusal at the end of their time."""
+        agent = await api.agent()
+        for number in range(2):
+            await asked(agent, args={"n": number})
+        queued = []
+        for number, wait_s in ((2, 60), (3, 60), (4, 4)):
+            queued.append(asyncio.create_task(queue(agent, number, wait_s)))
+            await asyncio.sleep(0.1)
+        clock.advance(301)
+        async with asyncio.timeout(PATIENCE_S):
+            last = await queued[2]
+            while len(pending := await api.store.pending()) < 4:  # noqa: ASYNC110 - as an approver would
+                await asyncio.sleep(0.01)
+        for task in queued[:2]:
+            task.cancel()
+
+        assert [0, 1, 2, 3] == [call.arguments["n"] for call in pending]
+        assert (429, "TOO_MANY_PENDING") == (last.status_code, last.json()["code"])
+        assert int(last.headers["retry-after"]) > 200

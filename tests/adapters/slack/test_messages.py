@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -144,6 +146,15 @@ def test_buttons_carry_sealed_data_for_just_this_call_and_channel() -> None:
     assert all(len(str(one.value)) == 46 <= VALUE and length(one.label) <= LABEL for one in buttons)
 
 
+def test_no_argument_becomes_the_action_in_a_notification() -> None:
+    """An argument of several lines could say that another payment is asked for."""
+    args = {"to": "Mallory", "memo": "10 EUR to Ada\nto: Ada"}
+    message = card_message(parked(tool="pay", sentence="", args=canonical(args)), KEYS, PLACE)
+
+    assert "pay" in message.text
+    assert "Ada" not in message.text
+
+
 def test_an_empty_argument_is_said_to_be_empty() -> None:
     """In letters of ours: Slack takes no empty text."""
     empty = say("card.empty")
@@ -190,3 +201,27 @@ def test_a_person_who_is_called_you_is_mentioned_as_anybody() -> None:
         return [mark.target for mark in seen(card_message(call, KEYS, PLACE, names, reader=reader)).of("user")]
 
     assert (["UANN"], []) == (mentioned(""), mentioned(ann))
+
+
+def test_the_only_reader_has_no_button_that_would_be_refused() -> None:
+    """A requester who can't decide has Details alone; the card's time has a date if it is on a later day."""
+    people = Names(Directory(approvers=("slack:T1/U2",), requesters=("slack:T1/U1",)))
+    call = parked(requester="slack:T1/U1", approvers=("slack:T1/U2",))
+    late = call.evolve(deadline=call.created_at + timedelta(days=3))
+    blocks = card_message(late, KEYS, PLACE, people, reader="slack:T1/U1").blocks
+    dates = [date["format"] for date in _found(blocks, "date")]
+
+    assert ["sayso:details"] == [button["action_id"] for button in _found(blocks, "button")]
+    assert ["{date_short} {time}"] == dates
+    assert 3 == len(list(_found(card_message(call, KEYS, PLACE, people, reader="slack:T1/U2").blocks, "button")))
+
+
+def _found(value: Any, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the blocks and elements of one type."""
+    if isinstance(value, dict):
+        if value.get("type") == kind:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _found(item, kind)

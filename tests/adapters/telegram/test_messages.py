@@ -131,6 +131,16 @@ def test_what_does_not_is_cut_in_the_middle_and_counted(text: str) -> None:
     assert len(text) == len(head) + int(count.replace(",", "")) + len(tail)
 
 
+def test_the_only_reader_has_no_button_that_would_be_refused() -> None:
+    """A requester who can't decide has Details alone."""
+    people = Names(Directory(approvers=("telegram:2",), requesters=("telegram:1",)))
+    call = parked(requester="telegram:1", approvers=("telegram:2",))
+    for_one, for_two = (card_message(call, KEYS, PLACE, people, reader=f"telegram:{n}").buttons for n in (1, 2))
+
+    assert [Verb.DETAILS] == [ButtonData.unpack(button.data).verb for button in for_one]
+    assert 3 == len(for_two)
+
+
 @FEW
 @given(calls())
 def test_buttons_are_46_bytes_each_for_this_call_and_chat(call: Call) -> None:

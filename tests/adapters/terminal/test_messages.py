@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from wcwidth import wcswidth
 
-from adapters.terminal.messages import box, countdown, ended, fitted, plain
+from adapters.terminal.messages import box, countdown, ended, fitted, plain, thing
 from hitl.call import Action, Call, Decision, Reason, Risk, State, Verdict
+from hitl.cards.card import card
+from hitl.cards.languages import wording_of
 from hitl.cards.wording import say
+from hitl.question import EXECUTOR
 from hitl.testing import a_call
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -71,6 +74,36 @@ def test_every_line_fits_and_begins_with_the_bar(width: int, colour: bool, text:
 
     assert width >= max(map(wcswidth, drawn))
     assert {"┃"} == {line[:1] for line in drawn}
+
+
+MEMO = "10 EUR to Ada\nto: Ada\namount: 10"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"to": "Mallory", "memo": MEMO},
+        {"to": "Mallory", "memo": f"{MEMO}\n" + "x\n" * 900 + "to: Ada"},
+        {"to": "Mallory", "memo": f"{'x ' * 12}to: Ada"},
+        {"to": "Mallory", "command": MEMO},
+        {"to": "Mallory", "command": f"{'x ' * 14}to: Ada"},
+        {"to": "Mallory", f"memo: x {'x ' * 12}": "to: Ada"},
+    ],
+)
+def test_no_line_of_an_argument_looks_like_an_argument(args: dict[str, Any]) -> None:
+    """Neither a line of a block nor the rest of a broken line begins where the names of arguments begin."""
+    asked = call(args=args, sentence="")
+    drawn = [
+        box(asked, width=40, colour=False).replace("┃ ", ""),
+        plain(asked),
+        "\n".join(thing(card(asked).parts, 34)),
+    ]
+
+    for text in drawn:
+        lines = text.split("\n")
+        (real,) = (line for line in lines if line.strip() == "to: Mallory")
+        indent = real.removesuffix("to: Mallory")
+        assert [real] == [line for line in lines if line.startswith((f"{indent}to:", "to:"))]
 
 
 def test_what_an_agent_wrote_never_begins_at_the_bar() -> None:
@@ -166,9 +199,15 @@ def _bottom(left: str, first: Call, others: int = 0, keys: str = "") -> str:
     return say("terminal.left", left=left, short=first.short, keys=keys)
 
 
-@pytest.mark.parametrize(("left_s", "told"), [(300, "5:00"), (61, "1:01"), (9, "0:09"), (0, "0:00"), (-5, "0:00")])
+@pytest.mark.parametrize(
+    ("left_s", "told"),
+    [
+        *((300, "5:00"), (61, "1:01"), (9, "0:09"), (0, "0:00"), (-5, "0:00")),
+        *((3600, "1 h 0 min"), (172_859, "2 d 0 h"), (7 * 86_400, "7 d 0 h")),
+    ],
+)
 def test_the_countdown_says_what_is_left(left_s: int, told: str) -> None:
-    """Minutes and seconds, never less than nothing."""
+    """Minutes and seconds, from an hour on hours and minutes, from a day on days and hours; never less than nothing."""
     waiting = call(deadline=NOW + timedelta(seconds=left_s))
 
     assert countdown(waiting, 0, NOW, 80).startswith(_bottom(told, waiting).rstrip())
@@ -182,14 +221,18 @@ def test_the_countdown_counts_the_others() -> None:
     assert countdown(waiting, 1, NOW, 80).startswith(_bottom("0:10", waiting, 1).rstrip())
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-@pytest.mark.parametrize("more", [0, 1])
-def test_the_countdown_names_all_keys_or_none(width: int, more: int) -> None:
-    """However narrow the window is, it doesn't show the yes and cut off the no; from 40 columns it shows them all."""
-    waiting = call(deadline=NOW + timedelta(seconds=300))
-    shown = countdown(waiting, more, NOW, width)
-    whole = (say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"))
+@pytest.mark.parametrize("width", [40, 48, 60, 80, 120])
+@pytest.mark.parametrize("more", [0, 1, 12])
+@pytest.mark.parametrize("left", [timedelta(seconds=300), timedelta(days=2, hours=23)])
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("asks", [True, False])
+def test_the_countdown_names_all_keys(width: int, more: int, left: timedelta, language: str, asks: bool) -> None:  # noqa: FBT001
+    """From 40 columns, with any number of others, each key is named. From 48 the line also counts the others."""
+    kind: dict[str, Any] = {"executor": EXECUTOR, "args": {"question": "Which stage?"}} if asks else {}
+    waiting = call(deadline=NOW + left, **kind)
+    shown = countdown(waiting, more, NOW, width, wording_of(language))
 
     assert wcswidth(shown) <= width
-    narrow = say("terminal.narrow", short=waiting.short, left="5:00")
-    assert shown in {narrow, *(_bottom("5:00", waiting, more, keys) for keys in whole)} or (width == 40 and more)
+    assert waiting.short in shown
+    assert ["a", "r", "d"][asks:] == re.findall("([a-z])⏎", shown)
+    assert not more or width < 48 or str(more) in shown.split(waiting.short)[1]

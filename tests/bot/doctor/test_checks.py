@@ -23,6 +23,7 @@ from bot.settings import Settings, load
 from hitl.call import Entry, Event
 from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit, adding
+from hitl.proof import seals
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
@@ -76,6 +77,27 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
 
     assert ["service"] == list(red)
     assert says(red["service"], "reach.none", path="/run/none-is-here/sayso.sock")
+
+
+@pytest.mark.parametrize(
+    ("http", "found"),
+    [
+        ('host = "0.0.0.0"\nport = 8080\nproxy = true', True),
+        ('host = "10.0.0.5"\nport = 8080\nproxy = true', True),
+        ("port = 8080\nproxy = true", False),
+        ('host = "localhost"\nport = 8080\nproxy = true', False),
+        ('host = "0.0.0.0"\nport = 8080', False),
+        ('host = "0.0.0.0"\nproxy = true', False),
+    ],
+)
+def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
+    checked: Callable[..., dict[str, Check]], http: str, *, found: bool
+) -> None:
+    """Behind a proxy on another machine nothing here tells the proxy from anybody else who reaches the port."""
+    checks = checked(f"{APART}[http]\n{http}\n")
+
+    assert found is ("http" in checks)
+    assert not found or Health.YELLOW is checks["http"].state
 
 
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
@@ -374,6 +396,29 @@ def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
     assert Health.RED is checked(settings)[f"requests from {origin}"].state
 
 
+NOT_SHOWN = f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        (f"{NOT_SHOWN}[http]\nport = 8400\n", True),
+        (NOT_SHOWN, False),
+        (f'{NOT_SHOWN}routes = ["approvers"]\n[http]\nport = 8400\n', False),
+        (f"{APART}[http]\nport = 8400\n", False),
+        ('requesters = ["telegram:7"]\napprovers = ["telegram:42"]\n[http]\nport = 8400\n', False),
+    ],
+    ids=["nowhere to show", "no port", "a route", "the pending list", "only people of a chat"],
+)
+def test_requests_over_http_that_no_surface_shows_are_red(
+    checked: Callable[..., dict[str, Check]], settings: str, *, red: bool
+) -> None:
+    """A token that is bound to no conversation asks from `http`, which is listed nowhere in the settings."""
+    line = checked(settings).get("requests from http")
+
+    assert red is (line is not None and line.state is Health.RED)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -431,6 +476,14 @@ def test_a_dry_call_goes_all_the_way_and_leaves_nothing(
 
     assert (Health.GREEN, True) == (found.state, " ms" in found.text)
     assert {tmp_path / "sayso.toml"} == set(tmp_path.rglob("*")) - set(before)
+
+
+def test_a_dry_call_works_before_the_first_start(tmp_path: Path) -> None:
+    """It makes no state folder, and says where it was instead."""
+    state = tmp_path / "state"
+    (check,) = _dry_run(state)
+
+    assert (Health.GREEN, True, False) == (check.state, str(state) in check.text, state.exists())
 
 
 def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -531,3 +584,31 @@ def test_a_platform_whose_people_all_approve_elsewhere_is_red(checked: Callable[
     """
 
     assert Health.RED is checked(settings)["requests from other chats on Telegram"].state
+
+
+@pytest.mark.parametrize(
+    ("change", "health"),
+    [
+        ("update calls set state = 'nowhere'", Health.YELLOW),
+        ("update calls set tool = 'other'", Health.YELLOW),
+        ("update audit set data = 'x' where ref != ''", Health.YELLOW),
+        ("update audit set event = 'x' where ref = ''", Health.RED),
+        ("update calls set due_at = due_at", Health.GREEN),
+    ],
+)
+async def test_changed_open_requests_and_a_changed_record_of_the_service_are_told(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, change: str, health: Health
+) -> None:
+    """The counts of open requests are worth nothing if somebody changed the rows, so the rows are verified too."""
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, SetClock(NOON))
+    call = a_call(NOON)
+    call = call.evolve(row_mac=seals.row(store.keys, call))
+    await store.commit(Unit(None, lambda _: Change(call, entries=(Entry(call.ref, Event.ASKED, "ann", {}),))))
+    await store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, "local:7", {}),))))
+    await store.close()
+    folder.close()
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute(change)
+
+    assert health is checked()["record"].state

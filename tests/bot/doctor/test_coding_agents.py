@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from bot.settings import load
 from hitl.platforms import Health
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.hooks.installing import main, module
+from tests.hook_service import serving
+from tests.sentences import says
 
 ME = f"local:{os.getuid()}"
 
@@ -38,8 +39,10 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.delenv("SAYSO_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(tmp_path / "run" / "sayso.sock"))
+    for host in HOSTS:
+        for variable, _ in module(host).MOVED:
+            monkeypatch.delenv(variable, raising=False)
+    with serving(tmp_path / "run" / "sayso.sock"):
         yield file
 
 
@@ -81,13 +84,48 @@ def test_a_hook_whose_program_is_gone_is_red(settings: Path, tmp_path: Path) -> 
     assert "hook claude-code" in red
 
 
+@pytest.mark.parametrize("host", sorted(HOSTS))
+def test_a_hook_that_was_taken_out_by_hand_is_red(settings: Path, tmp_path: Path, host: str) -> None:
+    """The agent asks nobody any more. After `--remove`, nothing is missed."""
+    assert 0 == init(host, "--config", str(settings), "--yes").exit_code
+    (tmp_path / "home" / module(host).FILE).unlink()
+    found = [check.state for check in run_checks(load(settings), settings) if check.name == f"hook {host}"]
+    assert [Health.RED] == found
+
+    assert 0 == init(host, "--config", str(settings), "--remove", "--yes").exit_code
+    assert not [check for check in run_checks(load(settings), settings) if check.name == f"hook {host}"]
+
+
+def test_settings_that_the_user_moved_are_checked(
+    settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As well as those in the usual place."""
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "moved"))
+    init("codex", "--config", str(settings), "--yes")
+
+    assert (tmp_path / "moved" / "config.toml").exists()
+    assert [check for check in run_checks(load(settings), settings) if check.name == "hook codex"]
+
+
+@pytest.mark.parametrize(("wait", "warns"), [("3600", True), ("300", False), (None, False)])
+def test_a_wait_that_is_longer_than_the_policys_time_is_warned_of(
+    settings: Path, capfd: pytest.CaptureFixture[str], wait: str | None, *, warns: bool
+) -> None:
+    """The policy ends an unanswered request before that."""
+    words = ["--wait", wait] if wait else []
+    done = init("claude-code", "--config", str(settings), "--yes", *words)
+
+    assert 0 == done.exit_code
+    assert warns is says(done.output + capfd.readouterr().err, "init.wait")
+
+
 def test_a_hook_that_another_users_agent_can_switch_off_is_red(settings: Path) -> None:
-    """The service runs as another user, but this user's agent can take the hook out of its settings."""
+    """The service runs as another user, and this user's agent can take the hook out of its settings."""
     words = ["install", "codex", "--socket", "/run/sayso/sayso.sock", "--uid", "2000000001", "--yes"]
     assert 0 == main(words)
-    found = {check.state for check in run_checks(load(settings), settings) if check.name == "hook codex"}
+    found = [check for check in run_checks(load(settings), settings) if check.name == "hook codex"]
 
-    assert {Health.GREEN, Health.RED} == found
+    assert [Health.RED] * 2 == [check.state for check in found]
 
 
 def test_settings_of_the_working_folder_are_not_taken_unnamed(settings: Path, tmp_path: Path) -> None:

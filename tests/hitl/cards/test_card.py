@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status
-from hitl.cards.card import Card, Way, card, details, is_cut, outcome, outcome_for_agent
+from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status, Verb
+from hitl.cards.card import Card, Way, card, details, headline, is_cut, outcome, outcome_for_agent
+from hitl.cards.data import view
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
+from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.shown import ARGUMENT_CHARS, PartKind
 from hitl.cards.text import hidden
 from hitl.cards.wording import SIGNS, say
 from hitl.outcomes import Unfit
-from hitl.people import Directory
+from hitl.people import Conversation, Directory
 from hitl.people.names import Names
 from hitl.proof.canonical import canonical
+from hitl.question import EXECUTOR
 from hitl.records import replace
 from hitl.testing import a_call
-from tests.hitl.world import ANN, BOB, NOON
+from tests.hitl.world import ANN, BOB, NOON, ROOM
 from tests.sentences import says
 
 SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
@@ -304,7 +308,7 @@ class TestTheThing:
 
     def test_arguments_stand_in_their_given_order_with_their_digits(self) -> None:
         """1250.00 stays 1250.00, in the headline, below it, and in the details."""
-        terms = CardTerms(order=("to", "amount", "memo"), numbers=(("amount", "1250.00"),))
+        terms = CardTerms(order=("/to", "/amount", "/memo"), numbers=(("/amount", "1250.00"),))
         call = ruled(asked({"amount": 1250, "memo": "x", "to": "Acme"}, sentence="use pay"), card=terms)
 
         assert [("to", "Acme"), ("amount", "1250.00"), ("memo", "x")] == shown_parts(call)
@@ -312,7 +316,7 @@ class TestTheThing:
 
     def test_digits_of_another_number_are_not_shown(self) -> None:
         """What is shown is what runs."""
-        terms = CardTerms(numbers=(("amount", "1.00"),))
+        terms = CardTerms(numbers=(("/amount", "1.00"),))
 
         assert [("amount", "1250")] == shown_parts(ruled(asked({"amount": 1250}), card=terms))
 
@@ -455,6 +459,22 @@ class TestTheRest:
 
         assert f"{SIGNS[risk]} {headline}: git push · on build-7, in /srv/shop" == card(call, names).push
 
+    def test_no_argument_becomes_the_action_of_a_headline(self) -> None:
+        """An argument of several lines could say that another payment is asked for: in pushes, lists and views."""
+        memo = "10 EUR to Ada\nto: Ada\namount: 10"
+        call = asked({"to": "Mallory", "amount": "99000.00", "memo": memo}, tool="pay", sentence="", session="s1")
+
+        (session,) = waiting_sessions([call])
+        for shown in (card(call).push, headline(call), view(call)["headline"], session_view(session)["headline"]):
+            assert shown.endswith(say("card.wants.use", tool="pay"))
+            assert "Ada" not in shown
+
+    def test_a_preview_of_the_executor_is_the_action_of_a_headline(self) -> None:
+        """It comes first, before any argument."""
+        call = asked({"to": "Mallory"}, sentence="", preview="sends 2 messages")
+
+        assert headline(call).endswith(": sends 2 messages")
+
     @pytest.mark.parametrize("way", Way)
     @pytest.mark.parametrize("risk", [Risk.HIGH, Risk.CRITICAL])
     @pytest.mark.parametrize("require_reason", [True, False])
@@ -470,6 +490,48 @@ class TestTheRest:
             assert [True] == [text.startswith("yes") for text in typed]
             assert (risk is Risk.CRITICAL) == (call.short in typed[0])
             assert require_reason == typed[0].endswith(say("card.how.because"))
+
+    def test_a_time_a_day_after_the_request_has_a_date(self) -> None:
+        """A time of day alone would mean today: of the deadline, and of the decision."""
+        soon, late = (asked(deadline=NOON + timedelta(hours=hours)) for hours in (23, 72))
+        over = late.evolve(
+            state=State.IDLE, decision=Decision.REJECTED, decided_by=ANN, decided_at=NOON + timedelta(hours=48)
+        )
+
+        assert "2026-" not in plain(card(soon).approvers, in_utc)
+        assert f"{late.deadline:%Y-%m-%d %H:%M} UTC" in plain(card(late).approvers, in_utc)
+        assert f"{over.decided_at:%Y-%m-%d %H:%M} UTC" in plain(card(over).end_why, in_utc)
+
+    @pytest.mark.parametrize(
+        ("approvers", "own", "buttons", "how"),
+        [
+            ((ANN,), None, [Verb.DETAILS], "card.how.others"),
+            ((ANN, BOB), None, [Verb.REJECT, Verb.DETAILS], "card.how.own"),
+            ((ANN, BOB), Risk.MEDIUM, [Verb.APPROVE, Verb.REJECT, Verb.DETAILS], "card.how.plain.reply"),
+        ],
+    )
+    def test_a_card_offers_its_only_reader_what_they_may_do(
+        self, approvers: tuple[str, ...], own: Risk | None, buttons: list[Verb], how: str
+    ) -> None:
+        """In the private chat of a requester, the card says who may approve. Others keep all buttons on their cards."""
+        people = Directory(approvers=approvers, conversations={ROOM: Conversation(ROOM, self_approval=own)})
+        call = asked(requester=BOB, approvers=approvers, origin=ROOM)
+        of_bob, of_ann, of_all = (card(call, Names(people), reader=reader) for reader in (BOB, ANN, ""))
+
+        assert buttons == [verb for verb in (Verb.APPROVE, Verb.REJECT, Verb.DETAILS) if of_bob.may(verb)]
+        assert say(how) == plain(of_bob.how, in_utc)
+        assert of_ann.may(Verb.APPROVE)
+        assert of_all.may(Verb.APPROVE)
+
+    def test_a_question_in_the_private_chat_of_somebody_else_says_who_can_answer_it(self) -> None:
+        """It has Details alone."""
+        call = asked({"question": "Which stage?"}, executor=EXECUTOR, requester=BOB, approvers=(ANN,))
+        people = Names(Directory(approvers=(ANN,)))
+        of_carl, of_bob = (card(call, people, reader=reader) for reader in ("u:carl", BOB))
+
+        assert say("card.how.others.ask") == plain(of_carl.how, in_utc)
+        assert not of_carl.may(Verb.APPROVE)
+        assert of_bob.may(Verb.APPROVE)
 
     def test_a_person_who_asks_by_hand_is_no_agent(self) -> None:
         """Nor is their note an agent's."""

@@ -128,9 +128,30 @@ def test_a_private_key_that_is_broken_off_is_masked() -> None:
     assert '{"k": "-----BEGIN PRIVATE KEY-----[masked 66]\\n"}' == mask(in_json)
 
 
+@pytest.mark.parametrize("sign", ["-", "+", " "])
+@pytest.mark.parametrize("end", ["", "\n-----END PRIVATE KEY-----\nx"], ids=["broken off", "whole"])
+def test_private_keys_are_masked_in_a_diff(sign: str, end: str) -> None:
+    """Whether the diff removes the key, adds it or keeps it."""
+    key = f"-----BEGIN PRIVATE KEY-----\n{KEY_LINES}{end}"
+    masked = mask("@@ -1,6 +1 @@\n" + "\n".join(sign + line for line in key.split("\n")), code=True)
+
+    assert MIXED not in masked
+    assert f"{sign}-----BEGIN PRIVATE KEY-----[masked " in masked
+    assert masked.endswith(f"{sign}x") if end else masked.endswith("]")
+
+
+@pytest.mark.parametrize("sign", ["-", "+", " ", '{"patch": "@@\\n-'])
+def test_a_web_token_is_masked_at_the_start_of_a_line_of_a_diff(sign: str) -> None:
+    """The sign of a removed line isn't a part of the token."""
+    token = f"eyJ{MIXED}.eyJ{MIXED}.{MIXED}"
+
+    assert MIXED not in mask(f"@@ -1 +0,0 @@\n{sign}{token}", code=True)
+
+
 @pytest.mark.parametrize(
     "command",
     [
+        "echo -----BEGIN PRIVATE KEY-----\n-reboot\n-rm -rf / --no-preserve-root\n-----END PRIVATE KEY-----",
         "echo -----BEGIN PRIVATE KEY-----\nreboot\n/tmp/evil\nrm -rf / --no-preserve-root",
         "echo -----BEGIN PRIVATE KEY-----; rm -rf /",
         "echo -----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----",

@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
-from hitl.cards.card import card
-from hitl.cards.written import numbers_of, order_of, plain, read
+from typing import Any
+
+import pytest
+
+from hitl.cards.card import card, details
+from hitl.cards.data import view
+from hitl.cards.written import Form, form_of, in_form, plain, read, spelled
 from tests.hitl.world import WRITE, World
 
-TEXT = '{"to": "Acme", "amount": 1250.00, "deep": {"rate": 0.10, "all": [1.0]}}'
+TEXT = (
+    '{"to": {"name": "Acme", "iban": "DE02", "a/b": 1e3}, "amount": 1250.00, "deep": {"all": [1.0, 2], "rate": 0.10}}'
+)
 
 
 def test_digits_and_order_are_kept_beside_ordinary_values() -> None:
-    """What a policy judges and a tool gets are ordinary numbers."""
+    """What a policy judges and a tool gets are ordinary numbers. The form names values by JSON pointers."""
     args = read(TEXT)
 
-    assert (("to", "amount", "deep"), (("amount", "1250.00"),)) == (order_of(args), numbers_of(args))
-    assert {"to": "Acme", "amount": 1250.0, "deep": {"rate": 0.1, "all": [1.0]}} == plain(args)
+    order = ("/to", "/amount", "/deep", "/to/name", "/to/iban", "/to/a~1b")
+    numbers = (("/amount", "1250.00"), ("/to/a~1b", "1e3"), ("/deep/rate", "0.10"), ("/deep/all/0", "1.0"))
+    assert Form(order, numbers) == form_of(args)
     assert {float} == {type(plain(args)["amount"]), type(plain(args)["deep"]["rate"])}
+    assert TEXT == spelled(in_form(plain(args), form_of(args)))
 
 
 def test_the_canonical_order_is_not_kept() -> None:
-    """Nothing is stored for arguments that are sorted anyway, nor for floods of names."""
-    assert () == order_of({"a": 1, "b": 2}) == order_of({f"n{n}": 1 for n in range(100, 0, -1)})
+    """Nothing is stored for arguments that are sorted anyway, nor for floods of names or numbers."""
+    assert Form() == form_of({"a": 1, "b": {"c": 2}}) == form_of({f"n{n}": 1 for n in range(1000, 0, -1)})
+    assert 200 == len(form_of({"all": [read("1.0")] * 1_000_000}).numbers)
+
+
+@pytest.mark.parametrize("text", ["1.00", "1250.00 EUR", "nan", "1_250", "١٢٥٠", "+1250.0", " 1250"])
+def test_a_form_never_shows_another_value(text: str) -> None:
+    """Digits of another number, other words, names and places that aren't in the arguments change nothing."""
+    args = {"amount": 1250, "to": ["Acme"], "sure": True}
+    form = Form(("/gone", "/to/5"), (("/amount", text), ("/to", "1"), ("/sure", "1.0"), ("/gone", "1.0")))
+
+    assert args == in_form(args, form)
+    assert '{"amount": 1250, "to": ["Acme"], "sure": true}' == spelled(in_form(args, form))
 
 
 async def test_a_card_shows_them_as_they_were_written() -> None:
-    """From the request to the card, through the store; the digest is that of the canonical form."""
+    """From the request to card, details and view, at any depth; the digest is that of the canonical form."""
     world = World()
     written, ordinary = await world.ask(WRITE, args=read(TEXT)), await world.ask(WRITE, args=plain(read(TEXT)))
 
-    assert ["to", "amount", "deep"] == [part.name for part in card(written).parts]
-    assert "1250.00" == card(written).parts[1].text
+    assert {
+        "to": '{"name": "Acme", "iban": "DE02", "a/b": 1e3}',
+        "amount": "1250.00",
+        "deep": '{"all": [1.0, 2], "rate": 0.10}',
+    } == (shown := {part.name: part.text for part in card(written).parts})
+    assert ["to", "amount", "deep"] == list(shown)
+    assert '"amount": 1250.00,' in details(written)
+    assert ["name", "iban", "a/b"] == list(view(written)["args"]["to"])
     assert written.digest == ordinary.digest
+
+
+async def test_a_secret_stays_masked_in_its_callers_form() -> None:
+    """A number under the name of a secret shows no digits."""
+    world = World()
+    args: dict[str, Any] = read('{"to": "x", "deep": {"pin": 1, "api_key": 12345678.50}}')
+
+    assert "12345678" not in details(await world.ask(WRITE, args=args))

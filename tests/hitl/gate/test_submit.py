@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from hitl.call import Action, Decision, PostKind, Preparation, Result, Risk, Runs, State, Status, ToolInfo
+from hitl.call import Action, Decision, PostKind, Preparation, Result, Risk, Runs, State, Status, ToolInfo, Verb
 from hitl.cards.card import card, outcome
 from hitl.cards.wording import say, sentence
 from hitl.errors import (
     InvalidConfirmation,
     KeyConflict,
     NotApprover,
+    RejectedRecently,
     SaysoError,
     TooManyPending,
 )
@@ -331,8 +332,28 @@ class TestTooMany:
             await world.ask()
         await world.press(first)
 
-        assert fact(Refusal.PENDING, who=UMA, count=2) == refused.value.fact
+        assert fact(Refusal.PENDING, who="helper", count=2) == refused.value.fact
         assert Status.PENDING == (await world.ask()).status
+
+    async def test_open_calls_of_all_agents_of_one_requester(self) -> None:
+        """Another agent has room of its own, up to four times as much for all; a new name makes no more room."""
+        world = World(limits=Limits(open_per_requester=1))
+        for number in range(4):
+            await world.ask(agent=f"agent {number}")
+        with pytest.raises(TooManyPending) as refused:
+            await world.ask(agent="another")
+
+        assert fact(Refusal.PENDING, who=UMA, count=4) == refused.value.fact
+
+    async def test_a_flood_under_ever_new_names_is_one(self) -> None:
+        """Agents name themselves: all agents of one requester together have four times the rate of one."""
+        world = World(limits=Limits(asks=2, asks_within_s=60, open_per_requester=99))
+        for number in range(8):
+            await world.ask(agent=f"agent {number}")
+        with pytest.raises(TooManyPending) as refused:
+            await world.ask(agent="another")
+
+        assert fact(Refusal.FLOOD, who=UMA, count=8, minutes=1, wait=61) == refused.value.fact
 
     async def test_a_flood_is_told_how_long_to_wait(self) -> None:
         """More than so many within so long: the refusal says when to ask again, and then it works."""
@@ -345,6 +366,23 @@ class TestTooMany:
         world.clock.advance(41)
 
         assert fact(Refusal.FLOOD, who="helper", count=2, minutes=1, wait=41) == refused.value.fact
+        assert Status.PENDING == (await world.ask()).status
+
+    async def test_an_outside_agent_does_not_ask_again_what_was_just_rejected(self) -> None:
+        """Also if the service runs the call, as behind the MCP gateway, whose calls name a session."""
+        world = World()
+        await world.press(await world.ask(session="t/1"), verb=Verb.REJECT)
+        with pytest.raises(RejectedRecently):
+            await world.ask(session="t/2")
+        world.clock.advance(60)
+
+        assert Status.PENDING == (await world.ask(session="t/1")).status
+
+    async def test_the_services_own_agent_asks_again_what_was_just_rejected(self) -> None:
+        """A person tells it to, and a person who says the same thing again means it."""
+        world = World()
+        await world.press(await world.ask(), verb=Verb.REJECT)
+
         assert Status.PENDING == (await world.ask()).status
 
     async def test_only_what_people_see_counts(self) -> None:

@@ -12,7 +12,7 @@ from hitl.call import Call, Decision, PolicyCall, Risk, Runs
 from hitl.policy import Policy, load
 from hitl.policy.backtest import asked_of, backtest, suggest
 from hitl.policy.ports import Document
-from hitl.policy.proposal import proposed
+from hitl.policy.proposal import proposed, shift_line
 from hitl.records import replace
 from hitl.testing import a_call
 
@@ -48,6 +48,45 @@ def test_requests_that_get_another_answer_are_told_with_how_people_decided() -> 
 def test_the_same_policy_changes_nothing() -> None:
     """Whatever its answers are."""
     assert () == backtest(policy(), policy(), [past({"name": "a"})]).shifts
+
+
+STRICT = "approvers: [boss], exclude_requester: true, require_reason: true, timeout_s: 60"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("risk: critical", "risk: low", {("risk", "critical", "low")}),
+        ("risk: low, approvers: [boss]", "risk: low", {("approvers", ("boss",), None)}),
+        ("risk: low, approvers: [boss]", "risk: low, approvers: [eve]", {("approvers", ("boss",), ("eve",))}),
+        (
+            f"risk: low, {STRICT}",
+            "risk: low",
+            {
+                ("approvers", ("boss",), None),
+                *(("exclude_requester", True, False), ("require_reason", True, False), ("timeout_s", 60, 300)),
+            },
+        ),
+    ],
+)
+def test_a_weaker_question_is_a_change_too(before: str, after: str, changes: set[tuple[str, object, object]]) -> None:
+    """Both policies ask, but for another risk, other approvers or a shorter time. Each part is told, also to people."""
+    rule = "rules: [{{id: saving, tool: save, action: approve, {}}}]"
+    done = backtest(policy(rule.format(before)), policy(rule.format(after)), [past({"name": "a"})])
+    (shift,) = done.shifts
+    line = shift_line(shift)
+
+    assert ("approve", "approve", "saving", 1) == (shift.before, shift.after, shift.rule, shift.count)
+    assert changes == set(shift.changes)
+    assert all(name in line for name, _, _ in changes)
+    assert ("boss" in line) == any("approvers" == name for name, _, _ in changes)
+
+
+def test_what_a_denial_would_have_asked_is_no_change() -> None:
+    """Nobody is asked, so its risk changes nothing."""
+    rule = "rules: [{{id: saving, tool: save, action: deny, risk: {}}}]"
+
+    assert () == backtest(policy(rule.format("low")), policy(rule.format("high")), [past({"name": "a"})]).shifts
 
 
 def suggested(calls: list[Call], least: int = 3) -> Policy | None:

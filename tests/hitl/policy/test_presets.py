@@ -202,6 +202,21 @@ def test_a_file_that_may_hold_secrets_needs_a_person(name: str, expected: str, p
     assert expected == policy.judge(PolicyCall("", "bash", {"command": f"cat {path}"}, cwd="/srv/app")).action
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".config/opencode/opencode.json",
+        ".openclaw/openclaw.json", ".copilot/hooks/sayso.json", ".qwen/settings.json",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_of_a_coding_agent_are_not_written_unasked(name: str, path: str) -> None:
+    """An agent could switch its own hook off there."""
+    args = {"path": path, "content": "{}"}
+
+    assert "allow" != POLICIES[name].judge(PolicyCall("", "write_file", args, cwd="/srv/app")).action
+
+
 OUTCOMES: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (
     (
         "read_file",

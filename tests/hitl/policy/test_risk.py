@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from hitl.call import Risk
 from hitl.policy import PolicyCall
-from hitl.policy.risk import assess, level_name, tokens
+from hitl.policy.risk import assess, tokens
+
+RISKS = [*Risk]
 
 NAMES = (
     ("get_page", "low"),
@@ -56,7 +59,7 @@ NAMES = (
 @pytest.mark.parametrize(("tool", "level"), NAMES)
 def test_a_name_is_read_as_words(tool: str, level: str) -> None:
     """Whole words count as verbs; parts of words, participles and plurals do not; what is not known is high."""
-    assert level == level_name(assess(PolicyCall("", tool, {}))[0])
+    assert level == RISKS[assess(PolicyCall("", tool, {}))[0]]
 
 
 ARGUMENTS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -94,14 +97,14 @@ ARGUMENTS: tuple[tuple[str, dict[str, Any], str], ...] = (
 @pytest.mark.parametrize(("tool", "args", "level"), ARGUMENTS)
 def test_arguments_raise_the_level(tool: str, args: dict[str, Any], level: str) -> None:
     """An argument may raise any level, and bring an unknown tool down to medium, no further."""
-    assert level == level_name(assess(PolicyCall("", tool, args))[0])
+    assert level == RISKS[assess(PolicyCall("", tool, args))[0]]
 
 
 def test_no_line_is_so_long_that_it_passes_for_harmless() -> None:
     """Thirty thousand options take no longer to read than their length: with backtracking it would be for ever."""
     line = "rm " + "-r " * 15_000 + "-f " * 15_000 + "notes"
 
-    assert "high" == level_name(assess(PolicyCall("", "run", {"command": line}))[0])
+    assert "high" == RISKS[assess(PolicyCall("", "run", {"command": line}))[0]]
 
 
 HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (
@@ -137,7 +140,7 @@ HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (
 )
 def test_a_command_in_words_is_as_dangerous_as_in_a_line(args: dict[str, Any], level: str) -> None:
     """Given as a list, or with its arguments beside it, it does the same."""
-    assert level == level_name(assess(PolicyCall("", "check", args))[0])
+    assert level == RISKS[assess(PolicyCall("", "check", args))[0]]
 
 
 @pytest.mark.parametrize(("tool", "annotations", "trusted", "level"), HINTS)
@@ -147,7 +150,7 @@ def test_hints_lower_only_what_is_unknown_and_trusted(
     """A trusted server may say that an unknown tool only reads; every other hint can only raise."""
     call = PolicyCall("", tool, {}, annotations=annotations, trusted_annotations=trusted)
 
-    assert level == level_name(assess(call)[0])
+    assert level == RISKS[assess(call)[0]]
 
 
 def test_a_reason_is_given() -> None:
@@ -175,4 +178,4 @@ def test_names_are_split_at_cases_and_marks() -> None:
 )
 def test_a_file_of_the_system_is_critical_however_it_is_written(path: str) -> None:
     """Blanks before it, dots and doubled separators lead to the same file."""
-    assert "critical" == level_name(assess(PolicyCall("office", "save_document", {"target": path}))[0])
+    assert "critical" == RISKS[assess(PolicyCall("office", "save_document", {"target": path}))[0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -125,7 +125,7 @@ async def until(found: Callable[[], Awaitable[T]]) -> T:
 
 
 @contextlib.asynccontextmanager
-async def planned(place: str) -> AsyncIterator[Planned]:
+async def planned(place: str, offers: Callable[[], Awaitable[Sequence[Offer]]] = offers) -> AsyncIterator[Planned]:
     """A stage in that place, with a model that has nothing to say yet."""
     async with ModelServer(lambda _: FINE) as server:
         made: list[StoredTurns] = []

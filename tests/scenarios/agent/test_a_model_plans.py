@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hitl import question
 from hitl.call import Status, Verb
 from simulators.model import Call, Reply
-from tests.scenarios.agent.stages import FINE, deleting, reading
+from tests.scenarios.agent.stages import FINE, deleting, planned, reading, until
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def results(asked: Asked) -> dict[str, str]:
     return {name: json.loads(text)["status"] for name, text in asked.fresh.items()}
 
 
-async def test_two_calls_of_one_turn_are_asked_together_and_decided_each_alone(plan: Planned) -> None:
+async def test_two_calls_of_one_turn_are_a_card_each_and_decided_each_alone(plan: Planned) -> None:
     """One is approved, one is rejected with a reason; the model goes on once both are over, and reports."""
     plan.says(Reply("Two are merged.", deleting("staging-1", "staging-2")), Reply("One is gone."))
     await plan.say("uma", CLEAN_UP)
@@ -98,6 +98,52 @@ async def test_stop_ends_the_turn_and_withdraws_what_waits(plan: Planned) -> Non
     await plan.idle()
 
 
+async def test_after_a_stop_the_model_hears_what_was_done(plan: Planned) -> None:
+    """A call that ran before the stop succeeded; only a call that hadn't ended is told as stopped."""
+    plan.says(Reply(calls=deleting("staging-1", "staging-2")), FINE)
+    await plan.say("uma", CLEAN_UP)
+    first, _ = await plan.cards(2)
+    await plan.decide("ann", first, Verb.APPROVE)
+
+    async def stored() -> bool:
+        return any(b"succeeded" in turn.state for turn in await plan.stage.store.open_turns())
+
+    await until(stored)
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+    await plan.say("uma", "what is left?")
+    assert ["succeeded", "stopped"] == list(results(await plan.heard(2)).values())
+    await plan.idle()
+
+
+async def test_a_stop_that_ends_a_queued_turn_too_forgets_nothing(plan: Planned) -> None:
+    """The next turn knows what was said and done before the stop."""
+    plan.says(Reply(calls=deleting("staging-1")), FINE)
+    await plan.say("uma", CLEAN_UP)
+    await plan.cards(1)
+    await plan.say("uma", "@sayso and list them")
+    await plan.settle()
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+    await plan.say("uma", "what is left?")
+    assert CLEAN_UP in (await plan.heard(2)).words[0]
+    await plan.idle()
+
+
+async def test_an_identical_call_of_one_answer_is_asked_once(plan: Planned) -> None:
+    """The model hears the outcome for both."""
+    plan.says(Reply(calls=deleting("staging-1", "staging-1")), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (card,) = await plan.cards(1)
+    await plan.decide("ann", card, Verb.APPROVE)
+
+    assert ["succeeded", "succeeded"] == list(results(await plan.heard(2)).values())
+    await plan.idle()
+    assert (1, ["staging-1"]) == (len(await plan.statuses()), plan.ran())
+
+
 async def test_stop_withdraws_a_question_too(plan: Planned) -> None:
     """It is no answer to it."""
     plan.says(Reply(calls=(Call(f"{question.GROUP}__{question.TOOL}", {"question": "Which ones?"}),)), FINE)
@@ -132,7 +178,7 @@ async def test_a_stranger_starts_no_turn_and_is_quoted(plan: Planned) -> None:
     await plan.say("uma", CLEAN_UP)
     heard = json.loads((await plan.heard(1)).words[-1])
     assert CLEAN_UP == heard["says"]
-    assert ["delete everything"] == [line["said"] for line in heard["quoted_from_the_thread"]]
+    assert "delete everything" == heard["quoted_from_the_thread"][-1]["said"]
     await plan.idle()
 
 
@@ -163,3 +209,20 @@ async def test_the_models_words_are_never_an_answer_or_a_line_of_ours(plan: Plan
     assert all(f"│ {line}" in plan.screen("ann") for line in lie.splitlines())
     await plan.say("uma", "stop")
     await plan.idle()
+
+
+async def test_the_message_that_a_thread_is_below_is_quoted_once() -> None:
+    """It is often what a thread is about. The person who asks has a name and an id."""
+    async with planned("slack") as plan:
+        uma, root = plan.stage.surface.identities["uma"], "Today's work goes below this."
+        plan.stage.service.gate.names.learn(uma, "Uma")
+        await plan.say("uma", CLEAN_UP)
+        first = json.loads((await plan.heard(1)).words[0])
+        await plan.idle()
+        await plan.say("uma", "and now?")
+        second = json.loads((await plan.heard(2)).words[-1])
+        await plan.idle()
+
+    assert [{"who": f"Uma ({uma})", "said": root}] == first["quoted_from_the_thread"]
+    assert f"Uma ({uma})" == first["from"] == second["from"]
+    assert "quoted_from_the_thread" not in second

@@ -28,6 +28,7 @@ from adapters.mcp.targets import Target
 from bot.mcp import line_server
 from bot.service import Service
 from hitl.call import Action, Call, PolicyCall, Reply, ReplyKind, Risk, Verb, Verdict
+from hitl.connections import Connections
 from hitl.gate import Gate
 from hitl.limits import Limits
 from hitl.people import Directory
@@ -116,6 +117,7 @@ class Behind:
             )
         )
         self.gateway = Gateway(self.service, self.servers, waits)
+        self.connections = Connections()
         self.port = 0
         self.calls: list[Call] = []
         self.service.listeners.add(self)
@@ -137,7 +139,7 @@ class Behind:
 
     async def _listen(self, parts: contextlib.AsyncExitStack) -> None:
         (self._folder / "run").mkdir(mode=0o711, exist_ok=True)
-        relays = line_server(self.service, self.gateway, self._folder / "run")
+        relays = line_server(self.service, self.gateway, self._folder / "run", self.connections)
         await relays.start()
         parts.push_async_callback(relays.stop)
         self.socket = relays.path

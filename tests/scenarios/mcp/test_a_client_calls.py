@@ -10,7 +10,9 @@ import pytest
 from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
-from hitl.call import Decision, Result, Status, Verb
+from adapters.mcp.definitions import READ_RESOURCE
+from hitl.call import Action, Decision, Result, Risk, Status, Verb
+from tests.hitl.world import verdict
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import WAYS, Behind, Scripted, final, meta, text, tool
 from tests.sentences import says
@@ -46,6 +48,19 @@ async def test_allowed_calls_run_and_answer_whole(behind: Behind, way: Way, file
     assert ["line 1", "line 2", "line 3"] == lines
     assert (True, "it is broken") == (failed.is_error, text(failed))
     assert ["stat {}", "picture {}", "steps {}", "fail {}"] == files.runs
+
+
+async def test_a_denied_call_never_reaches_the_server(behind: Behind, way: Way, files: Scripted) -> None:
+    """The client hears at once that the policy denies it; nobody is asked. A resource is denied as a call is."""
+    behind.rules.verdicts |= {name: verdict(Action.DENY, Risk.HIGH) for name in ("remove", READ_RESOURCE)}
+    async with behind.client(*way) as client:
+        denied = await client.call_tool("remove", {"path": "a"})
+        with pytest.raises(MCPError):
+            await client.read_resource("note://a")
+
+    assert denied.is_error
+    assert [Status.DENIED] * 2 == [call.status for call in {call.ref: call for call in behind.calls}.values()]
+    assert ([], []) == ([*await behind.store.pending()], files.runs)
 
 
 async def test_an_approved_call_runs_once_and_answers(behind: Behind, way: Way, files: Scripted) -> None:
@@ -100,6 +115,22 @@ async def test_a_rejected_call_tells_its_reason(behind: Behind, way: Way, files:
     assert result.is_error
     assert "not on a Friday" in text(result)
     assert [] == files.runs
+
+
+async def test_a_rejected_call_is_not_asked_again_at_once(behind: Behind, way: Way, files: Scripted) -> None:
+    """The model hears that, and no person sees a second card; other arguments are another call."""
+    async with behind.client(*way) as client:
+        calling = asyncio.create_task(client.call_tool("remove", {"path": "a"}))
+        call = await behind.asked()
+        await behind.answer(Verb.REJECT, call)
+        await final(client, await calling)
+        again = await client.call_tool("remove", {"path": "a"})
+        other = asyncio.create_task(client.call_tool("remove", {"path": "b"}))
+        await behind.answer(Verb.APPROVE)
+        done = await final(client, await other)
+
+    assert (True, True) == (again.is_error, call.short in text(again))
+    assert [False, ['remove {"path": "b"}']] == [done.is_error, files.runs]
 
 
 async def test_a_client_that_gave_up_finds_its_call(behind: Behind, way: Way, files: Scripted) -> None:

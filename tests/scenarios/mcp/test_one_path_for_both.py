@@ -107,6 +107,30 @@ async def test_a_tool_that_no_server_offers_is_not_asked_for(served: Served) -> 
     assert [] == list(await served.behind.store.pending())
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/json, text/event-stream"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": ""},
+        {"Authorization": "Bearer made-up"},
+        {"Origin": "https://evil.test"},
+        {"Host": "evil.test"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+async def test_a_page_in_a_browser_reaches_nothing(
+    served: Served, files: Scripted, headers: dict[str, str], accept: str
+) -> None:
+    """Without a good token, or from another site, no request reaches the gateway, not even for an allowed tool."""
+    agent = await served.http("ci")
+    refused = await agent.post("/mcp", json=tool_call("stat"), headers={"Accept": accept, **headers})
+    runs = list(files.runs)
+    await agent.post("/mcp", json=tool_call("stat"), headers=READ)
+
+    assert refused.status_code in {400, 401, 403}
+    assert ([], 1) == (runs, len(files.runs))
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_clients_of_mcp_do_not_notice(served: Served, files: Scripted, mode: str) -> None:
     """On the same path the official client lists tools, calls them, and gets the result of an approved call."""

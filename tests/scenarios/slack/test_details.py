@@ -57,8 +57,7 @@ async def test_who_may_not_decide_is_shown_nothing(stage: SlackStage) -> None:
     await stage.surface.press("sam", call, Verb.DETAILS)
 
     assert [] == await stage.surface.server.views(stage.surface.people["sam"])
-    sam = stage.surface.identities["sam"]
-    assert saying(stage.surface.whispers("sam"), Refusal.STRANGER, who=sam, short=call.short)
+    assert saying(stage.surface.whispers("sam"), Refusal.STRANGER, who=stage.name("sam"), short=call.short)
 
 
 async def test_where_no_window_opens_they_are_whispered(stage: SlackStage) -> None:

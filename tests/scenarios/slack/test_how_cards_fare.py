@@ -72,7 +72,7 @@ async def test_a_press_after_the_end_is_answered_once(stage: SlackStage, way: st
 
     assert any(says(late, refusal, short=call.short) for refusal in (Refusal.DECIDED, Refusal.EXPIRED))
     assert ".." not in late
-    assert says(stranger, Refusal.STRANGER, who=stage.surface.identities["sam"], short=call.short)
+    assert says(stranger, Refusal.STRANGER, who=stage.name("sam"), short=call.short)
     assert status == await stage.status(call)
 
 

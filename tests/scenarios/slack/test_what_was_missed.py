@@ -42,6 +42,7 @@ async def missed(stage: SlackStage, text: str, *, edited: str = "", inside: bool
         await room.server.edit(room.people["ann"], said, f"@{room.app.bot.name} {edited}")
     await given_up(room)
     await stage.start()
+    await room.server.wait_connected()
     await room.settle()
 
 
@@ -53,6 +54,43 @@ async def test_a_missed_mention_counts_once_the_service_is_back(stage: SlackStag
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert 1 == len(stage.ran())
+
+
+@pytest.mark.parametrize("refused", ["", "users.conversations", "conversations.history"])
+async def test_a_missed_mention_in_an_old_thread_of_a_pending_call_counts(stage: SlackStage, refused: str) -> None:
+    """A channel's history lists no thread that began before the gap, so the threads of pending calls are read too.
+
+    They are also read if Slack refuses the list of channels or the history of the channel.
+    """
+    room = stage.surface
+    call = await stage.ask()
+    await room.settle()
+    await room.server.advance(600)
+    await room.server.mention(room.people["uma"], room.room, "hello", thread=None)
+    if refused:
+        await room.server.fail(refused, Refuse("missing_scope"))
+    await missed(stage, f"yes {call.short}")
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(stage.ran())
+
+
+async def test_replies_that_are_left_out_are_logged(stage: SlackStage, caplog: pytest.LogCaptureFixture) -> None:
+    """An operator learns from the log that a thread had more messages than are fetched after a gap."""
+    room = stage.surface
+    call = await stage.ask()
+    await room.settle()
+    await stage.halt()
+    for number in range(201):
+        await room.server.say(room.people["ann"], room.room, f"talk {number}", thread=room.root)
+    await given_up(room)
+    await stage.start()
+    await room.server.wait_connected()
+    await room.settle()
+
+    cut = [record.args for record in caplog.records if record.msg == "slack.history_cut"]
+    assert [{"messages", "channel", "thread"}] == [set(facts) for facts in cut if isinstance(facts, dict)]
+    assert Status.PENDING == await stage.status(call)
 
 
 async def test_a_fetched_message_that_was_edited_decides_nothing(stage: SlackStage) -> None:

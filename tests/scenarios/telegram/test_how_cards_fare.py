@@ -48,7 +48,7 @@ async def test_a_press_after_the_end_is_answered_once(stage: TelegramStage, way:
     assert 2 == len(texts)
     assert any(says(texts[0], refusal, short=call.short) for refusal in (Refusal.DECIDED, Refusal.EXPIRED))
     assert ".." not in texts[0]
-    assert says(texts[1], Refusal.STRANGER, who=group.identities["sam"], short=call.short)
+    assert says(texts[1], Refusal.STRANGER, who=stage.name("sam"), short=call.short)
     assert status == await stage.status(call)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, TypeHandler
 
+from bot.workers.inbox import ASIDE_AFTER
 from hitl.call import Status, Verb
 from simulators.telegram import TelegramServer
 from tests.scenarios.telegram.surface import Group, TelegramStage
@@ -43,25 +45,36 @@ async def test_a_yes_to_an_operators_own_question_decides_nothing() -> None:
         assert Status.SUCCEEDED == await stage.status(call)
 
 
-async def test_a_handler_that_fails_on_everything_keeps_no_press_from_counting() -> None:
-    """The press counts once; their failure is tried again and then set aside."""
-    failed: list[int] = []
+async def test_a_handler_that_fails_on_everything_keeps_no_press_from_counting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The press counts once, and its handler isn't called again. An event about no request is tried five times."""
+    failed: list[str] = []
 
     def register(app: Any) -> None:
         async def fail(update: Update, context: Any) -> None:
             del context
-            failed.append(update.update_id)
+            failed.append("press" if update.callback_query else "text")
             raise ZeroDivisionError
 
         app.add_handler(TypeHandler(Update, fail), group=-1000)
 
     async with staged(register) as stage:
         call = await stage.ask()
+        failed.clear()
         await stage.surface.press("ann", call, Verb.APPROVE)
+        await stage.surface.say("sam", "hello")
 
         assert Status.SUCCEEDED == await stage.status(call)
         assert 1 == len(stage.ran())
-        assert failed
+        assert ["press", *["text"] * ASIDE_AFTER] == failed
+        assert {"telegram"} == not_retried(caplog)
+
+
+def not_retried(caplog: pytest.LogCaptureFixture) -> set[str]:
+    """The sources of the events that the log says aren't tried again."""
+    facts = (record.args for record in caplog.records if record.msg == "intake.not_retried")
+    return {str(each["source"]) for each in facts if isinstance(each, dict)}
 
 
 async def test_a_handler_that_stops_all_others_stops_none_of_ours() -> None:

@@ -5,12 +5,24 @@ const NO_ANSWER = "The gate gave no answer, so the tool must not run."
 // OpenClaw takes no longer time limit, and blocks the call at its own limit.
 const LONGEST_MS = 600_000
 
+// Kills the shell and all that it started: a hook that went on would take an approval for a call that is over.
+const killed = (child) => {
+  try {
+    process.kill(-child.pid, "SIGKILL")
+  } catch {
+    child.kill("SIGKILL")
+  }
+}
+const running = new Set()
+process.once("exit", () => running.forEach(killed))
+
 // Runs the command as a shell would, in a folder that no project chooses; resolves to its answer, or to null.
 const ask = (command, event, limitMs, signal) =>
   new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", command], { cwd: "/", stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn("/bin/sh", ["-c", command], { cwd: "/", stdio: ["pipe", "pipe", "ignore"], detached: true })
+    running.add(child)
     const stop = () => {
-      child.kill("SIGKILL")
+      killed(child)
       resolve(null)
     }
     const timer = setTimeout(stop, limitMs)
@@ -21,6 +33,8 @@ const ask = (command, event, limitMs, signal) =>
     child.on("error", () => resolve(null))
     child.on("close", (status) => {
       clearTimeout(timer)
+      running.delete(child)
+      signal?.removeEventListener("abort", stop)
       try {
         resolve(status === 0 ? JSON.parse(said) : null)
       } catch {

@@ -44,7 +44,7 @@ HARMLESS = {
     "outbox.not_before": "as outbox.attempts",
     "outbox.error": "the text of an operator's log",
     "inbox.seq": "events of one conversation are handled in another order, each as it came",
-    "inbox.handled_at": "an event is handled again, which the record of its call contradicts, or never",
+    "inbox.handled_at": "an event is handled again, and its call's chain names it (test_replayed_events.py), or never",
     "inbox.failures": "an event is set aside sooner",
     "inbox.error": "the text of an operator's log",
     "inbox.aside_at": "as inbox.handled_at",

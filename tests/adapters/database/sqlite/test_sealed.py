@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.call import KeptTurn, Post, PostKind, Prompt, PromptKind
+from hitl.call import Entry, Event, KeptTurn, Post, PostKind, Prompt, PromptKind
 from hitl.credentials import Credential, Scope
-from hitl.ports import Change, Unit
+from hitl.errors import Unavailable
+from hitl.ports import Change, Unit, adding
 from hitl.testing import SetClock, a_call
 
 if TYPE_CHECKING:
@@ -137,6 +138,45 @@ async def test_a_revoked_credential_stays_revoked_whatever_its_row_says(store: S
     (stored,) = await store.credentials()
 
     assert stored.revoked_at is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "event = 'credential_made'",
+        "event = 'x'",
+        "data = 'x'",
+        "data = '[1]'",
+        """data = '{"name":"cd"}'""",
+        "at = 'soon'",
+        "actor = x'00'",
+    ],
+)
+async def test_no_token_works_or_is_made_after_the_line_of_a_revocation_was_changed(
+    store: SqliteStore, state: Path, change: str
+) -> None:
+    """The service's own record says which tokens are revoked. If it was changed, every token may be a revoked one."""
+    await store.keep_credential(_credential(store))
+    (before,) = await store.credentials()
+    await store.revoke_credential(before, "local:0")
+    tamper(state, "update credentials set revoked_at = null, mac = ?", before.mac)
+    tamper(state, f"update audit set {change} where event = 'credential_revoked'")  # noqa: S608
+
+    assert [] == list(await store.credentials())
+    with pytest.raises(Unavailable):
+        await store.keep_credential(_credential(store))
+
+
+async def test_no_token_works_after_the_line_of_a_revocation_was_removed(store: SqliteStore, state: Path) -> None:
+    """A line that is missing before another line breaks the chain, as a changed line does."""
+    await store.keep_credential(_credential(store))
+    (before,) = await store.credentials()
+    await store.revoke_credential(before, "local:0")
+    await store.commit(adding(Change(entries=(Entry("", Event.REFUSED_PEER, "local:7", {}),))))
+    tamper(state, "update credentials set revoked_at = null, mac = ?", before.mac)
+    tamper(state, "delete from audit where event = 'credential_revoked'")
+
+    assert [] == list(await store.credentials())
 
 
 def _credential(store: SqliteStore) -> Credential:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.executors.previews import PREVIEW_KEPT, FileChange, change
+from hitl.cards.previews import PREVIEW_KEPT, FileChange, change, is_diff, sides
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -90,3 +90,76 @@ def test_any_two_texts_are_compared_in_time() -> None:
     change("a", old, old.replace("3", "8"))
 
     assert time.process_time() - started < 10
+
+
+KEY = "\n".join(
+    [
+        "-----BEGIN PRIVATE KEY-----",
+        *(f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJ{at:02}" for at in range(20)),
+    ]
+)
+END = "\n-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (KEY + END + "x\n", "x\n"),
+        ("x\n", KEY + END + "x\n"),
+        (KEY + END, KEY + "0a" + END),
+        (KEY + END, KEY.replace("MIIEvQ", "MIIEvR") + END),
+        (KEY + END + "a\n" * 2500, "b\n" + KEY + END),
+    ],
+    ids=["removed", "added", "its last line", "every line", "of a long text"],
+)
+def test_no_line_of_a_private_key_is_in_a_preview(old: str, new: str) -> None:
+    """Each line is masked by itself, also where the key's first line is too far above the change to be shown."""
+    made = change("key.pem", old, new)
+
+    assert "MIIE" not in made.diff
+    assert "[masked 56]" in made.diff
+    assert made.added + made.removed > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x = 1\n-- keep users\ny", "x = 1\n++n; system(evil)\ny"),
+        ("-- a\n", "++ b\n"),
+        ("@@ -1 +1 @@\n", "\\ No newline at end of file\n"),
+        ("a\r\nb\n", "a\nb\n"),
+        ("a\nb\n", "a\u2028b\n"),
+        ("", "--- a\n+++ b\n@@ -1 +1 @@\n"),
+        ("a", "a\n"),
+    ],
+)
+def test_the_sides_of_a_diff_hold_every_line(old: str, new: str) -> None:
+    """Also a line that looks like a header, has another line break in it, or ends in a carriage return."""
+    made = change("a", old, new).diff
+
+    assert (old.removesuffix("\n"), new.removesuffix("\n")) == sides(made)
+
+
+def test_the_sides_of_several_diffs_leave_out_the_names_of_files() -> None:
+    """A header stands where the hunk above it has ended by its own count."""
+    both = "\n".join(change(name, "-- a\nx\n", "++ b\nx\n").diff for name in "ab")
+
+    assert ("-- a\nx\n-- a\nx", "++ b\nx\n++ b\nx") == sides(both)
+
+
+def test_the_sides_of_a_diff_that_was_cut_leave_out_nothing_that_it_shows() -> None:
+    """Where lines are missing, their count is on both sides, and each line below is still there."""
+    lines = [f"-- {number}" for number in range(20_000)]
+    made = change("a", "\n".join(lines), "\n".join(line.replace("--", "++") for line in lines)).diff
+    old, new = sides(made)
+
+    assert old.startswith("-- 0\n-- 1\n")
+    assert new.endswith("++ 19998\n++ 19999")
+    assert {line[1:] for line in made.split("\n")[3:] if line.startswith("-")} <= set(old.split("\n"))
+    assert {line[1:] for line in made.split("\n")[3:] if line.startswith("+")} <= set(new.split("\n"))
+
+
+def test_only_a_unified_diff_counts_as_one() -> None:
+    """A text that holds `@@` somewhere is no diff."""
+    assert is_diff(change("a", "x", "y").diff)
+    assert not is_diff("SELECT @@ -1")

@@ -1,0 +1,36 @@
+"""Reads the bodies of requests with the digits that their callers wrote, so that cards can show 1250.00 as 1250.00."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+
+from hitl.cards.written import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from fastapi import Response
+
+
+class _Request(Request):
+    """A request whose numbers with a fraction or an exponent are `hitl.cards.written.Number`."""
+
+    async def json(self) -> Any:
+        """Return the body. Raises ValueError if it isn't JSON."""
+        return read(await self.body())
+
+
+class WrittenRoute(APIRoute):
+    """A route that keeps the digits of numbers in the body."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of this route's requests."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            return await handle(_Request(request.scope, request.receive))
+
+        return handled

@@ -1,0 +1,25 @@
+"""Raises this process's limit of file descriptors, and says how many connections fit under it."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+
+from hitl.connections import MOST, Connections
+
+#: File descriptors that are kept free for the database, tools and platforms.
+_RESERVED = 256
+_WANTED = 16_384
+#: Connections that are allowed even under a limit that is too low for them.
+_FEWEST = 64
+
+
+def fitting_connections() -> Connections:
+    """Raise this process's limit of file descriptors. Return the room for connections, for all listeners to share."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED if hard == resource.RLIM_INFINITY else hard
+    if soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return Connections(max(_FEWEST, min(MOST, soft - _RESERVED)))

@@ -1,0 +1,27 @@
+"""The names of people that this machine knows without a platform: logins, names of tokens, and the operator's names."""
+
+from __future__ import annotations
+
+import pwd
+import socket
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from hitl.people.names import Names
+
+if TYPE_CHECKING:
+    from hitl.people import Directory
+
+
+def names_of(people: Directory) -> Names:
+    """Return the names of the people of an installation on this machine."""
+    return Names(people, login=_login, host=socket.gethostname())
+
+
+@lru_cache(maxsize=1024)
+def _login(user: int) -> str | None:
+    """Return the login name for a user id of this machine, or None for an unknown id."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except (KeyError, OverflowError):
+        return None

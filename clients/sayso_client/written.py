@@ -1,0 +1,51 @@
+"""JSON that keeps the digits which its writer chose for a number, so that a card can show 1250.00 as 1250.00."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+
+class Number(float):
+    """A number of JSON with a fraction or an exponent, together with its digits."""
+
+    def __new__(cls, text: str) -> Self:
+        """Parse a number of JSON."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
+def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Parse JSON, and keep the digits of numbers with a fraction or an exponent. Raises ValueError as `json.loads`.
+
+    `pairs` makes an object of its names and values.
+    """
+    return json.loads(text, parse_float=Number, object_pairs_hook=pairs)
+
+
+def spelled(value: Any, *, ascii_only: bool = False) -> str:
+    """Return the value as JSON, each `Number` with its digits."""
+    # `json` has no way to write a number's own digits. They take the place of random marks, which no text can hold.
+    mark = os.urandom(16).hex()
+    found: list[str] = []
+
+    def marked(value: Any) -> Any:
+        if isinstance(value, Number):
+            found.append(value.text)
+            return mark
+        if isinstance(value, dict):
+            return {name: marked(item) for name, item in value.items()}
+        return [marked(item) for item in value] if isinstance(value, list | tuple) else value
+
+    text = json.dumps(marked(value), ensure_ascii=ascii_only)
+    digits = iter(found)
+    return re.sub(f'"{mark}"', lambda _: next(digits), text) if found else text

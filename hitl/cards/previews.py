@@ -1,0 +1,137 @@
+"""Makes the preview of a change to a file, for a card: a unified diff, within a bound.
+
+The format is that of `diff -u` (POSIX diff, "Diff -u Output Format", with GNU's mark for a missing last line feed).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hitl.cards.redaction import mask_key_lines
+from hitl.cards.text import cut_middle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: The most characters of a preview that are kept.
+PREVIEW_KEPT = 16_000
+# The most lines that are compared line by line, because that takes quadratic time at worst. In a longer text,
+# everything between the shared start and the shared end counts as changed.
+_COMPARED = 2_000
+_HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
+_UNENDED = "\n\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """The difference between two texts."""
+
+    #: The unified diff, cut in the middle if it is long.
+    diff: str
+    #: The number of lines that the change adds.
+    added: int
+    #: The number of lines that the change removes.
+    removed: int
+
+
+def change(path: str, old: str | None, new: str) -> FileChange:
+    """Return the change from one text to another. `old` is None if there is no file yet.
+
+    Only a line feed ends a line, so another line break can't hide a part of a line. The lines of private keys are
+    masked, because a diff may show a part of a key without the key's first line.
+    """
+    hunks = list(_hunks(old or "", new))
+    marks = [line[:1] for line in hunks]
+    names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
+    diff = "\n".join([*names, *(line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks)])
+    return FileChange(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
+
+
+def is_diff(preview: str) -> bool:
+    """Return whether a preview is a unified diff."""
+    return preview.startswith(("--- ", "@@ -"))
+
+
+def sides(diff: str) -> tuple[str, str]:
+    """Return the old lines and the new lines of a unified diff. The lines that both texts have are in both.
+
+    Where the diff was cut, its hunks are shorter than they say. From there on, every line that may be one of a text
+    counts as one, also a line that looks like a header, so nothing of a text is left out.
+    """
+    old: list[str] = []
+    new: list[str] = []
+    lines = diff.split("\n")
+    at, left = 0, (0, 0)
+    while at < len(lines):
+        line = lines[at]
+        if hunk := _HUNK.match(line):
+            left = (int(hunk["old"] or 1), int(hunk["new"] or 1))
+        elif left == (0, 0) and _is_header(lines[at : at + 3]):
+            at += 1
+        elif not line.startswith("\\"):
+            # A line without a sign is the count of what was cut.
+            removed, added = not line.startswith("+"), not line.startswith("-")
+            text = line[1:] if line[:1] in {"-", "+", " "} else line
+            old += [text] * removed
+            new += [text] * added
+            left = (left[0] - removed, left[1] - added)
+        at += 1
+    return "\n".join(old), "\n".join(new)
+
+
+def _is_header(lines: Sequence[str]) -> bool:
+    """Return whether these are the two lines that name a file, and the first line of a hunk."""
+    return (
+        len(lines) == 3  # noqa: PLR2004 - the three lines
+        and lines[0].startswith("--- ")
+        and lines[1].startswith("+++ ")
+        and _HUNK.match(lines[2]) is not None
+    )
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines, each with its line feed. The last line may have no line feed."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
+
+
+def _hunks(old: str, new: str) -> Iterator[str]:
+    """Yield the lines of a unified diff after its header. It compares the real lines, and shows keys masked."""
+    before, after = lines_of(old), lines_of(new)
+    few = max(len(before), len(after)) <= _COMPARED
+    groups = difflib.SequenceMatcher(None, before, after).get_grouped_opcodes() if few else _replaced(before, after)
+    shown, shown_new = lines_of(mask_key_lines(old)), lines_of(mask_key_lines(new))
+    for group in groups:
+        (_, start, _, start_new, _), (_, _, end, _, end_new) = group[0], group[-1]
+        yield f"@@ -{_span(start, end - start)} +{_span(start_new, end_new - start_new)} @@\n"
+        for tag, start, end, start_new, end_new in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in shown[start:end])
+            else:
+                yield from (f"-{line}" for line in shown[start:end])
+                yield from (f"+{line}" for line in shown_new[start_new:end_new])
+
+
+def _replaced(before: list[str], after: list[str]) -> list[list[tuple[str, int, int, int, int]]]:
+    """Return the one change between a shared start and a shared end, as opcodes of difflib, or nothing."""
+    start = _shared(before, after)
+    end = _shared(before[start:][::-1], after[start:][::-1])
+    change = ("replace", start, len(before) - end, start, len(after) - end)
+    return [[change]] if before != after else []
+
+
+def _span(start: int, length: int) -> str:
+    """Return a range of lines in POSIX's form.
+
+    A range of one line has no length. An empty range names the line before it.
+    """
+    return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    """Return the number of equal lines at the start of both lists."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

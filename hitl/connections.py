@@ -1,0 +1,79 @@
+"""Counts the open connections of this process, and refuses one more where it would take the place of others.
+
+All listeners share one `Connections`: the API's socket and port, the MCP socket, and the port for metrics. Otherwise
+one peer could take the file descriptors of all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+
+#: The most connections of a process that may open enough files. A quarter of them, the share of one peer, is room for
+#: 1,000 waiting agents and others behind one address.
+MOST = 8_000
+#: The last quarter of the room is kept for peers with fewer connections than this. A command line needs one or two, and
+#: a browser six.
+_FEW = 8
+#: The most refused connections that may wait at once until their peer has read the refusal.
+_MOST_LINGERING = 16
+
+
+class Party(Enum):
+    """The kinds of peers."""
+
+    #: A listed user of this machine.
+    LISTED = "listed"
+    #: An address on a network. Its caller isn't known before a request is read.
+    REMOTE = "remote"
+    #: A user of this machine who is on no list. Each of their requests is refused.
+    UNLISTED = "unlisted"
+    #: A command that this service runs. Each of its requests is refused.
+    COMMAND = "command"
+
+
+#: The part of the room that all peers of a kind may take together. Half of it is for the users of this machine alone.
+_SHARES = {Party.LISTED: 1.0, Party.REMOTE: 0.5, Party.UNLISTED: 1 / 64, Party.COMMAND: 1 / 64}
+
+
+class Connections:
+    """The open connections of each peer, each kind of peers, and all peers together."""
+
+    def __init__(self, most: int = MOST) -> None:
+        """`most` is the number of connections for which there are file descriptors."""
+        self.most = most
+        self._counts: Counter[tuple[str, Party] | Party] = Counter()
+        self._all = 0
+        self._lingering = 0
+
+    def enter(self, peer: str, party: Party) -> bool:
+        """Return whether one more connection of a peer fits. If so, it is counted until `leave`."""
+        own, kind = self._counts[peer, party], self._counts[party]
+        of_kind = max(_FEW, int(self.most * _SHARES[party]))
+        if own >= self.most // 4 or kind >= of_kind or self._all >= self.most:
+            return False
+        if own >= _FEW and (kind >= of_kind * 3 // 4 or self._all >= self.most * 3 // 4):
+            return False
+        for key in ((peer, party), party):
+            self._counts[key] += 1
+        self._all += 1
+        return True
+
+    def leave(self, peer: str, party: Party) -> None:
+        """Stop counting a connection that was counted."""
+        for key in ((peer, party), party):
+            self._counts[key] -= 1
+            if not self._counts[key]:
+                del self._counts[key]
+        self._all -= 1
+
+    def linger(self) -> bool:
+        """Return whether a refused connection may stay until its peer has read why. If so, `depart` must follow."""
+        if self._lingering >= _MOST_LINGERING:
+            return False
+        self._lingering += 1
+        return True
+
+    def depart(self) -> None:
+        """Stop counting a refused connection that stayed."""
+        self._lingering -= 1

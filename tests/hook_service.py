@@ -1,0 +1,42 @@
+"""A service that only says who asks, which is what the check of an installed hook wants to hear."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import ClassVar
+
+
+class Person(BaseHTTPRequestHandler):
+    """The answer to every request."""
+
+    protocol_version = "HTTP/1.1"
+    status: ClassVar[int] = 200
+    answer: ClassVar[dict[str, object]] = {"principal": "local:1000", "troubles": []}
+
+    def do_GET(self) -> None:
+        """Answer with a document."""
+        body = json.dumps(self.answer).encode()
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[None]:
+    """Listen on a Unix socket as this user."""
+    with socketserver.ThreadingUnixStreamServer(str(path), Person) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield
+        server.shutdown()
+        thread.join()

@@ -1,0 +1,61 @@
+"""One client takes neither the MCP socket from others nor a connection without using it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+from adapters.mcp.callers import Caller
+from adapters.mcp.lines import LineServer
+from hitl.connections import Connections, Party
+from hitl.errors import TooManyPending
+from tests.patience import PATIENCE_S
+from tests.scenarios.mcp.behind import Behind, Scripted
+
+
+async def greeting(path: Path) -> tuple[dict[str, object], asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect, and return the first line of the service with the open connection."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    return json.loads(await reader.readline()), reader, writer
+
+
+async def test_the_listeners_of_the_service_share_one_room(tmp_path: Path, files: Scripted) -> None:
+    """A user has a quarter of all connections, whatever the socket. A further one is refused, and told why."""
+    behind = Behind(tmp_path, {"files": files})
+    behind.connections = Connections(12)
+    async with behind.running():
+        assert behind.connections.enter(f"uid:{os.getuid()}", Party.LISTED)
+        held = [await greeting(behind.socket) for _ in range(2)]
+        refused, _, writer = await greeting(behind.socket)
+        writer.close()
+        for _, _, other in held:
+            other.close()
+        async with behind.client("relay") as client:
+            tools = (await client.list_tools()).tools
+
+    assert [{"ok": True}] * 2 == [told for told, _, _ in held]
+    assert (False, TooManyPending.code) == (refused["ok"], dict(refused["error"])["code"])  # type: ignore[call-overload]
+    assert tools
+
+
+async def test_a_client_that_sends_nothing_is_disconnected(behind: Behind, tmp_path: Path) -> None:
+    """A client has a limited time for its first message, however many bytes of it arrive."""
+
+    async def admit(_uid: int, _party: Party) -> Caller:
+        return Caller("uma", "local", "socket")
+
+    connections = Connections()
+    server = LineServer(
+        tmp_path / "s", behind.gateway, connections, lambda _uid, _pid: Party.LISTED, admit, first_s=0.1
+    )
+    await server.start()
+    told, reader, writer = await greeting(tmp_path / "s")
+    writer.write(b"{")
+    async with asyncio.timeout(PATIENCE_S):
+        rest = await reader.read()
+    writer.close()
+    await server.stop()
+
+    assert ({"ok": True}, b"") == (told, rest)

@@ -148,24 +148,29 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     if call is None:
         return ""
     facts = {"short": call.short, "left": time_left(call.deadline - now, wording)}
-    wide, narrow, shortest = (list(map(wording.say, keys)) for keys in (_QUESTION if is_question(call) else _KEYS))
-    others = [("terminal.left.more", wide), ("terminal.narrow.more", narrow + shortest)]
-    alone = [("terminal.left", wide), ("terminal.narrow", narrow + shortest)]
     told = [
-        wording.say(form, **facts, count=more, keys=keys)
-        for form, named in ([*others, alone[1]] if more else alone)
-        for keys in named
+        wording.say(f"{form}{counted}", **facts, count=more, keys=wording.say(keys))
+        for counted in ([".more", ""] if more else [""])
+        for form, keys in (_QUESTION if is_question(call) else _KEYS)
     ]
     told.append(wording.say("terminal.left", **facts, keys="").rstrip(" "))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The texts that name the keys: for a wide window, for a narrow window, and for the narrowest.
-_KEYS = (("terminal.keys", "terminal.keys.short"), ("terminal.keys.narrow",), ("terminal.keys.shortest",))
+#: The forms of the bottom line and the names of the keys in them, from the widest to the narrowest.
+_KEYS = (
+    ("terminal.left", "terminal.keys"),
+    ("terminal.left", "terminal.keys.short"),
+    ("terminal.narrow", "terminal.keys.narrow"),
+    ("terminal.left", "terminal.keys.shortest"),
+    ("terminal.narrow", "terminal.keys.shortest"),
+)
 _QUESTION = (
-    ("terminal.keys.question", "terminal.keys.question.short"),
-    ("terminal.keys.question.short",),
-    ("terminal.keys.question.shortest",),
+    ("terminal.left", "terminal.keys.question"),
+    ("terminal.left", "terminal.keys.question.short"),
+    ("terminal.narrow", "terminal.keys.question.short"),
+    ("terminal.left", "terminal.keys.question.shortest"),
+    ("terminal.narrow", "terminal.keys.question.shortest"),
 )
 
 

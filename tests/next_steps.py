@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 #: What a person can do, as the sentence or the part of a sentence that begins with it.
 _VERBS = (
-    "add allow ask compare correct export fix free give install invite keep let list look make map mend move name open"
-    " put read remove replace restart restore run see send set start stop switch take turn unarchive use write"
+    "add allow ask begin compare correct export fix free give install invite keep let list look make map mend move name"
+    " open put read remove replace restart restore run see send serve set start stop switch take turn unarchive"
+    " use write"
 )
 _STEP = re.compile(rf"(?:^|[.;:,] |\bor |\bthen )(?:{'|'.join(_VERBS.split())})\b|\bmust send\b", re.IGNORECASE)
 

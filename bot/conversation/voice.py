@@ -51,7 +51,8 @@ class Voice:
         that decides always gets an answer.
 
         A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. The later ones are answered in private.
+        question that everybody there sees. The later ones are answered in private. Listed people whom the platform
+        doesn't let us write to are answered where they wrote, because their reply must get an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -59,8 +60,9 @@ class Voice:
             return
         alone = alone or answer.came not in DECIDED
         if self.is_bystander(heard, answer) or self._was_asked(heard, answer):
-            await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
-            return
+            whispered = await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
+            if whispered or not self.gate.people.is_listed(self.principal(heard)):
+                return
         text = self.text(heard, answer, alone=alone and bool(heard.press))
         await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)
 
@@ -87,22 +89,25 @@ class Voice:
             return False
         return not self._hints.admits((heard.identity, answer.call.ref, "asked"))
 
-    async def whisper(self, heard: Heard, text: str, about: Call | None = None) -> None:
+    async def whisper(self, heard: Heard, text: str, about: Call | None = None) -> bool:
         """Send a text to the person who sent the event, where nobody else sees it.
 
-        The platform may refuse a private message to this person. Then the text is dropped, because it decided nothing.
+        Return False if the platform refuses a private message to this person.
         """
-        if not text:
-            return None
-        if heard.press:
-            return await self.talker.answer_press(heard.press, text, alert=True)
-        if not self.gate.people.is_chat(heard.conversation) or heard.conversation.startswith(heard.identity):
+        if text and heard.press:
+            await self.talker.answer_press(heard.press, text, alert=True)
+        elif text and (
+            not self.gate.people.is_chat(heard.conversation) or heard.conversation.startswith(heard.identity)
+        ):
             ref = about.ref if about else None
-            return await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
-        try:
-            return await self.talker.tell(heard.identity, text)
-        except PlatformError as error:
-            return _log.info("whisper.not_sent", {"to": heard.identity, "why": str(error)})
+            await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
+        elif text:
+            try:
+                await self.talker.tell(heard.identity, text)
+            except PlatformError as error:
+                _log.info("whisper.not_sent", {"to": heard.identity, "why": str(error)})
+                return False
+        return True
 
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Say why an event can't decide a call.

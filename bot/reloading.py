@@ -1,4 +1,4 @@
-"""`sayso reload` and SIGHUP: apply the people, routes and policy of the current settings, all of them or none.
+"""`sayso reload` and SIGHUP: apply the people, routes, card texts and policy of the settings, all of them or none.
 
 A reload also tries again the conversations that refused a card.
 """
@@ -40,6 +40,7 @@ _TAKEN = frozenset(
             "self_approval_socket",
             "language",
             "languages",
+            "cards",
         ),
         *("policy", "policies", "stages"),
     }
@@ -84,6 +85,8 @@ class Reloading:
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
             self._gate.people = replace(people, owners=self._gate.people.owners)
+            # A card that is open keeps the words with which it was asked, because they are stored with its request.
+            self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()
             await self._policies.take(prepared)
             return {"policy": prepared.name, "digest": prepared.digest, "restart": restart}

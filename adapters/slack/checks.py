@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _INSTALL = "and install the app again"
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
+_OUTSIDE = "Take them off the lists if nobody outside may approve"
+_ADDRESSES = "addresses are listed, but slack.emails is off, so they are nobody"
 _AGAIN = "compare the app's settings with: sayso deploy slack --manifest"
 
 
@@ -40,7 +42,9 @@ async def report(settings: SlackSettings, people: Directory, port: int | None) -
         return await _checks(client, settings, people, port)
     except PlatformError as error:
         said = (
-            f"{error}. Is {settings.api} within reach?" if error.passing else f"Slack refuses it: {error}. {_REINSTALL}"
+            f"{error}. Look whether {settings.api} is within reach"
+            if error.passing
+            else f"Slack refuses it: {error}. {_REINSTALL}"
         )
         return [Check("slack token", Health.RED, said)]
     finally:
@@ -103,9 +107,13 @@ async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
     try:
         home, channel, _ = parse_place(place)
     except ValueError:
-        return Check(place, Health.RED, "isn't a place on Slack: slack:TEAM/CHANNEL, or slack:TEAM/CHANNEL/THREAD")
+        return Check(place, Health.RED, "isn't a place on Slack. Write slack:TEAM/CHANNEL or slack:TEAM/CHANNEL/THREAD")
     if home != team:
-        return Check(place, Health.RED, f"is in another workspace than the app, which is in {team}")
+        return Check(
+            place,
+            Health.RED,
+            f"is in another workspace than the app, which is in {team}. Name a place there, or take it out",
+        )
     return await (_person if channel.startswith(("U", "W")) else _channel)(client, place, channel)
 
 
@@ -120,11 +128,14 @@ async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
 
 def _found(info: Mapping[str, Any]) -> tuple[Health, str]:
     if info.get("is_archived"):
-        return Health.RED, "cards can't reach it: it is archived"
+        return Health.RED, "cards can't reach it: it is archived. Unarchive the channel, or take it out of the settings"
     if not info.get("is_member") and not info.get("is_im"):
         return Health.YELLOW, f"cards and buttons work there; words and reactions don't. {_INVITE}"
     if info.get("is_ext_shared"):
-        return Health.YELLOW, "is shared with another organisation: its people read the cards too"
+        return (
+            Health.YELLOW,
+            "is shared with another organisation: its people read the cards too. Name another channel if they may not",
+        )
     return Health.GREEN, "cards, buttons, words and reactions work there"
 
 
@@ -134,10 +145,10 @@ async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
     except ValueError:
         home, user, thread = "", "", ""
     if thread or not user.startswith(("U", "W")):
-        return Check(identity, Health.RED, "isn't anybody on Slack: an approver is slack:TEAM/USER, as whoami says")
+        return Check(identity, Health.RED, "isn't anybody on Slack. Write slack:TEAM/USER, as whoami says")
     check = await _person(client, identity, user)
     if check.state is Health.GREEN and home != team:
-        return Check(identity, Health.YELLOW, f"{check.text}; belongs to another workspace or organisation")
+        return Check(identity, Health.YELLOW, f"{check.text}; belongs to another workspace or organisation. {_OUTSIDE}")
     return check
 
 
@@ -146,7 +157,7 @@ async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
         async with explained():
             found = promised(await client.users_info(user=user), "user")
     except PlatformError as error:
-        return Check(name, Health.RED, f"isn't known there: {error}")
+        return Check(name, Health.RED, f"isn't known there: {error}. Compare the id with what /sayso whoami says")
     if found.get("deleted"):
         return Check(name, Health.RED, "has no account any more; take them off the lists")
     if found.get("is_bot"):
@@ -157,10 +168,11 @@ async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
 def _emails(settings: SlackSettings, people: Directory) -> Iterator[Check]:
     listed = [*people.approvers, *people.requesters, *(i for owned in people.principals.values() for i in owned)]
     if settings.emails:
-        text = "people are known by address too: whoever runs the workspace's directory decides who they are"
+        text = "people are known by address too: whoever runs the workspace's directory decides who they are. List"
+        text += " people by id and set slack.emails = false, unless you trust that directory"
         yield Check("slack e-mail", Health.YELLOW, text)
     elif any(name.startswith(EMAIL) for name in listed):
-        yield Check("slack e-mail", Health.RED, "addresses are listed, but slack.emails is off: they are nobody")
+        yield Check("slack e-mail", Health.RED, f"{_ADDRESSES}. Set slack.emails = true, or list people by id")
 
 
 def _header(response: Any, name: str) -> str:

@@ -40,7 +40,7 @@ async def report(settings: TelegramSettings, people: Directory, port: int | None
     except InvalidToken as error:
         return [Check("telegram", Health.RED, reason(error))]
     except TelegramError as error:
-        return [Check("telegram", Health.RED, f"{reason(error)}. Is {settings.api} within reach?")]
+        return [Check("telegram", Health.RED, f"{reason(error)}. Look whether {settings.api} is within reach")]
 
 
 async def _checks(bot: Bot, settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
@@ -56,7 +56,9 @@ async def _checks(bot: Bot, settings: TelegramSettings, people: Directory, port:
 
 def _privacy(*, sees_all: bool) -> Check:
     if sees_all:
-        text = "off: the bot reads everything in its groups, more than it needs; BotFather's /setprivacy turns it on"
+        text = (
+            "off: the bot reads everything in its groups, more than it needs. Turn it on with BotFather's /setprivacy"
+        )
         return Check("telegram privacy mode", Health.YELLOW, text)
     text = "on: in groups it reads commands, mentions and replies to its own messages, which is all that it needs"
     return Check("telegram privacy mode", Health.GREEN, text)
@@ -75,7 +77,7 @@ def _polled(info: WebhookInfo) -> tuple[Health, str]:
 
 def _pushed(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> tuple[Health, str]:
     if why := missing(settings):
-        return Health.RED, why
+        return Health.RED, f"{why} Set it in sayso.toml"
     if port is None:
         return Health.RED, "by webhook, but nothing listens for it: set http.port"
     if info.url != url_of(settings):
@@ -85,7 +87,8 @@ def _pushed(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> 
     if info.last_error_message and info.last_error_date:
         return Health.YELLOW, (
             f"by webhook; {info.pending_update_count} updates wait, and the last call that failed was at"
-            f" {info.last_error_date:%Y-%m-%d %H:%M:%S} UTC: {info.last_error_message}"
+            f" {info.last_error_date:%Y-%m-%d %H:%M:%S} UTC: {info.last_error_message}. If it is newer than your last"
+            f" change, look at the proxy before the service; else {_AGAIN}"
         )
     return Health.GREEN, f"by webhook; {info.pending_update_count} updates wait"
 
@@ -94,28 +97,38 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
     try:
         chat_id, topic = parse_place(place)
     except ValueError:
-        return Check(place, Health.RED, "isn't a chat of Telegram: telegram:ID, or telegram:ID/TOPIC")
+        return Check(place, Health.RED, "isn't a chat of Telegram. Write telegram:ID or telegram:ID/TOPIC")
     try:
         chat = await bot.get_chat(chat_id)
         member = None if chat.type == ChatType.PRIVATE else await bot.get_chat_member(chat_id, me)
         if isinstance(member, ChatMemberRestricted) and not member.can_send_messages:
-            return Check(place, Health.RED, "cards can't reach it: the bot may not write there")
+            return Check(
+                place,
+                Health.RED,
+                "cards can't reach it: the bot may not write there. Let it send messages, in the group's permissions",
+            )
         # This request only shows "typing". Telegram refuses it in the same places in which it would refuse a card.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)
         return replace(now, name=place, text=f"became {now.name}; {now.text}")
     except (BadRequest, Forbidden) as error:
-        return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Is the bot in that chat?")
+        return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Add the bot to that chat")
     return Check(place, *_reactions(chat, member))
 
 
 def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, str]:
     """Return whether reactions to cards arrive from this chat, and whether people can approve with a reaction."""
     if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
-        return Health.YELLOW, "cards reach it; reactions count only where the bot is an administrator"
+        return (
+            Health.YELLOW,
+            "cards reach it; reactions count only where the bot is an administrator. Make it one, with no rights",
+        )
     if not decides(chat.available_reactions or ()):
-        return Health.YELLOW, "cards reach it; its settings offer no reaction that says yes, such as 👍"
+        return (
+            Health.YELLOW,
+            "cards reach it; its settings offer no reaction that says yes. Allow 👍 in the group's settings",
+        )
     return Health.GREEN, "cards and reactions work there"
 
 
@@ -131,7 +144,7 @@ def decides(offered: Sequence[ReactionType]) -> bool:
 async def _approver(bot: Bot, identity: str) -> Check:
     number = identity.removeprefix(f"{PLATFORM}:")
     if not number.isdecimal():
-        return Check(identity, Health.RED, "isn't anybody on Telegram: an approver is telegram:NUMBER, as /whoami says")
+        return Check(identity, Health.RED, "isn't anybody on Telegram. Write telegram:NUMBER, as /whoami says")
     try:
         await bot.send_chat_action(int(number), ChatAction.TYPING)
     except (BadRequest, Forbidden) as error:

@@ -182,7 +182,7 @@ def init(
     asks = people == _People(None, None, Limit.OFF, None) and sys.stdin.isatty()
     if asks:
         people = people._replace(alone=typer.confirm(say("init.alone")))
-    _first(file, people, state, runtime, workspace)
+    _first(file, people, state, runtime, workspace, asks=asks)
     if asks:
         from bot.doctor.checks import run_checks
 
@@ -190,8 +190,6 @@ def init(
         typer.echo("\n" + say("init.checks", file=file))
         print_checks(run_checks(settings(file, ruling=True), file))
         typer.echo(say("init.run", file=file))
-    else:
-        typer.echo(f"Next: sayso doctor --config {file}, then sayso run --config {file}.")
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -221,8 +219,11 @@ class _People(NamedTuple):
     alone: bool | None
 
 
-def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str) -> None:
-    """Write a first configuration. Exit 2 if that fails or if the options contradict each other."""
+def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str, *, asks: bool) -> None:
+    """Write a first configuration. Exit 2 if that fails or if the options contradict each other.
+
+    `asks` says that `init` goes on with questions, so no next step is shown yet.
+    """
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
     if not all([*requesters, *approvers]):
@@ -246,7 +247,8 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(f"Wrote {file}.")
+    following = "" if asks else f" Next: sayso doctor --config {file}, then sayso run --config {file}."
+    typer.echo(f"Wrote {file}.{following}")
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
         typer.echo(say("init.one_person", name=approvers[0]))
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
+from bot.cli.common import AsJson, Config, SocketFile, connect, print_json, settings
 from hitl.cards.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.terminal import clock_of, interrupted, painted, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from sayso_client.client import Client
 
@@ -38,10 +40,12 @@ def try_out(
     """Send each approver a harmless request, and see who answers.
 
     Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that
-    conversation go. The approver presses Approve or Reject, and nothing runs. For operators who may also ask.
+    conversation go. The approver presses Approve or Reject on one of them, and nothing runs. For operators who may also
+    ask.
 
-    Exits with 0 if each approver answered and each card arrived, 1 if not, 2 if nobody is an approver, 13 if the
-    service can't be reached. Ctrl-C withdraws the pending requests and exits with 130.
+    Exits with 0 if each approver answered, each card arrived, and each chat platform that is set up got a card; 1 if
+    not, 2 if nobody is an approver, 13 if the service can't be reached. Ctrl-C withdraws the pending requests and exits
+    with 130.
 
     Example: sayso test --wait 60
     """
@@ -57,13 +61,26 @@ def try_out(
         finally:
             # Nobody watches these requests any more, whatever ended the command.
             _withdraw(tests)
+    untried = _untried(config, socket, tests)
     if json:
-        print_json({"tests": [one.told() for one in tests]})
-    raise typer.Exit(0 if all(one.passed for one in tests) else FAILED)
+        print_json({"tests": [one.told() for one in tests], "untried": untried})
+    _print((say("test.untried", platform=name) for name in untried), quiet=json)
+    raise typer.Exit(0 if all(one.passed for one in tests) and not untried else FAILED)
+
+
+def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> list[str]:
+    """Return the names of the chat platforms of the settings to which no card of the tests went.
+
+    Without settings, because the caller named only a socket, nothing is known about platforms.
+    """
+    if socket is not None or os.environ.get("SAYSO_SOCKET"):
+        return []
+    tried = {route.partition(":")[0] for one in tests for route in one.routes}
+    return [name for name in settings(config).set_up() if name not in tried]
 
 
 def _withdraw(tests: list[_Test]) -> None:
-    """Take back each request that is pending."""
+    """Withdraw each request that is pending."""
     for one in tests:
         one.withdraw()
 
@@ -81,7 +98,7 @@ def _watch(tests: list[_Test], *, quiet: bool) -> None:
             time.sleep(_POLL_S)
 
 
-def _print(lines: Iterator[str], *, quiet: bool) -> None:
+def _print(lines: Iterable[str], *, quiet: bool) -> None:
     for line in lines:
         if not quiet:
             typer.echo(painted(line, {"✓": "green", "✗": "red"}.get(line[:1], "")))
@@ -103,7 +120,7 @@ class _Test:
     def begun(self) -> Iterator[str]:
         """Say whom the request waits for, and where its cards are."""
         if call := self.call:
-            routes = ", ".join(self._routes()) or say("test.local", short=call["short"])
+            routes = ", ".join(self.routes) or say("test.local", short=call["short"])
             name, until = self._made["approver"], clock_of(call["expires_at"])
             yield say("test.begun", short=call["short"], name=name, until=until, routes=routes)
 
@@ -121,7 +138,7 @@ class _Test:
         return bool(self.call["status"] != "pending")
 
     def withdraw(self) -> None:
-        """Take the request back if it is pending."""
+        """Withdraw the request if it is pending."""
         if self.call is not None and self.call["status"] == "pending":
             try:
                 self._client.call("withdraw", target=self.call["ref"])
@@ -157,7 +174,7 @@ class _Test:
             "by": call.get("decided_by") if line else None,
             "surface": _surface(line) if line else None,
             "after_s": self._seconds(line) if line else None,
-            "routes": self._routes(),
+            "routes": self.routes,
             "missed": self._missed(),
             "error": self._made["error"],
         }
@@ -170,14 +187,16 @@ class _Test:
         record = (self.call or {}).get("record", ())
         return next((line for line in record if line["event"] in _DECIDED), None)
 
-    def _routes(self) -> list[str]:
+    @property
+    def routes(self) -> list[str]:
+        """The places that the card goes to."""
         return list(self._made["routes"])
 
     def _missed(self) -> list[str]:
         """The routes that the card never reached."""
         record = (self.call or {}).get("record", ())
         shown = {jsonlib.loads(line["data"]).get("route") for line in record if line["event"] == "shown"}
-        return [route for route in self._routes() if route not in shown]
+        return [route for route in self.routes if route not in shown]
 
     def _seconds(self, line: dict[str, Any]) -> int:
         asked = datetime.fromisoformat((self.call or {})["created_at"])

@@ -7,6 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from cachetools import FIFOCache
+
 from hitl.call import Entry, Event, ReplyKind, Verb
 from hitl.cards.card import file_below, whole
 from hitl.errors import InvalidConfirmation, Unavailable
@@ -19,11 +21,14 @@ if TYPE_CHECKING:
     from bot.conversation.cards import Cards
     from bot.conversation.voice import Voice
     from hitl.call import Call, Reply
+    from hitl.cards.card import File
     from hitl.events import Press
 
 _log = logging.getLogger(__name__)
 #: Seconds. If deciding takes longer, the press is answered without its outcome, and the outcome follows as a message.
 PRESS_WITHIN_S = 1.0
+#: The number of cards that are remembered because their details were shown.
+_SHOWN = 10_000
 #: Kinds of answers that the person who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
@@ -37,6 +42,8 @@ class Presses:
         self._service = voice.service
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
+        #: For each card whose details everybody there can read below it: a hash of these details.
+        self._shown: FIFOCache[str, int] = FIFOCache(_SHOWN)
         #: A lock for each card, held while its file is sent.
         self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -73,10 +80,14 @@ class Presses:
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
+        shown = answer.call is not None and self._shown.get(heard.message or "") == hash(
+            self._file(heard, answer.call).text
+        )
         if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
-            text = wording.say("button.details") if seen else self._voice.text(heard, answer, alone=True)
+            below = wording.say("button.details.shown" if shown else "button.details")
+            text = below if seen else self._voice.text(heard, answer, alone=True)
             await self._talker.answer_press(str(heard.press), text, alert=not seen)
-        if seen and answer.call is not None and await self._showed(heard, route, answer.call):
+        if seen and answer.call is not None and (shown or await self._showed(heard, route, answer.call)):
             await self._service.decide(reply)
             self._service.accompany(self._attach(heard, route, answer.call))
         return answer
@@ -86,8 +97,7 @@ class Presses:
 
         Raises PlatformError for errors that may pass.
         """
-        # If a press opens no window, everybody in the conversation sees the details.
-        file = whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
+        file = self._file(heard, call)
         try:
             await self._talker.show(route, file, about=call.ref, press=heard.press)
         except PlatformError as error:
@@ -99,7 +109,13 @@ class Presses:
             else:
                 await self._talker.answer_press(str(heard.press), not_shown, alert=True)
             return False
+        if self._toasts and heard.message:
+            self._shown[heard.message] = hash(file.text)
         return True
+
+    def _file(self, heard: Press, call: Call) -> File:
+        """Return the details. If a press opens no window, everybody in the conversation sees them."""
+        return whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
 
     async def _attach(self, heard: Press, route: str, call: Call) -> None:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.

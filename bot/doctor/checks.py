@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.http.surface import HTTP
 from adapters.terminal.surface import LOCAL
 from bot.errors import explained
 from bot.revoking import older_file, revoked_file
@@ -29,18 +30,21 @@ from hitl.platforms import Check, Health
 from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from adapters.database.sqlite.survey import Survey
     from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
+    from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
+#: The next step after a dry run that failed. The other lines name the causes that are known.
+_MEND_DRY_RUN = (
+    "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
+)
 #: The most open calls whose rows, votes and record are verified, which takes about a second.
 _MOST_VERIFIED = 1000
-#: The origin of calls by a token that is bound to no conversation.
-_HTTP = "http"
 #: Seconds. Clocks that NTP corrects are behind by less than this.
 _MOST_BEHIND_S = 2.0
 
@@ -100,7 +104,9 @@ def _mcp(settings: Settings) -> Iterator[Check]:
     else:
         targets = [upstream.target for upstream in servers.values()]
         missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
-        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"servers: {len(targets)}"
+        text = f"servers: {len(targets)}"
+        if missing:
+            text = f"the command of {', '.join(missing)} isn't installed. Install it, or correct it in [mcp.servers]"
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
         yield from _mcp_user(settings, [each.name for each in targets if each.command])
 
@@ -173,8 +179,7 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     yield from _revoked(settings, listed, source)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
-    yield from _origins(people, LOCAL)
-    yield from _over_http(settings, people)
+    yield from _origins(settings, people)
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
@@ -182,7 +187,8 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("self_approval_socket", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
     attached = people.conversations.get(LOCAL)
     if attached and attached.self_approval:
-        text = f"a requester's own yes counts in `sayso chat` up to {attached.self_approval.value}"
+        text = f"a requester's own yes to a request from this machine counts up to {attached.self_approval.value}, in"
+        text += " `sayso chat` and in every chat that gets its card"
         yield Check("self_approval in local", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
 
 
@@ -258,44 +264,67 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
         yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
 
 
-def _origins(people: Directory, local: str) -> Iterator[Check]:
+def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for each place where calls are asked for: who may ask and approve there, and where the cards go."""
-    for origin in (local, *(place for place in people.conversations if place != local)):
+    listed = (place for place in people.conversations if place != LOCAL)
+    for origin in dict.fromkeys((LOCAL, *listed, *_origins_of_tokens(settings))):
         requesters = people.requesters_for(origin)
-        if not requesters or (origin == local and not any(map(people.is_local, requesters))):
+        if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
+            continue
+        # A person of a chat asks there, and has no token.
+        if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)
         approvers = people.approvers if place is None or place.approvers is None else place.approvers
-        routes = people.routes_for(origin, approvers)
-        shown = [*routes, *(["the pending list here"] if any(map(people.is_local, approvers)) else [])]
-        name = f"requests from {origin}"
-        if not approvers:
-            text = "approvers is empty there, so every request from it ends undeliverable"
-            if place is not None and place.approvers is not None:
-                yield Check(name, Health.RED, f"{text}. List an approver for it, or take the line out")
-        elif not shown:
-            text = (
-                "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
+        if approvers or (place is not None and place.approvers is not None):
+            yield _origin(
+                people, f"requests from {origin}", requesters, approvers, people.routes_for(origin, approvers)
             )
-            yield Check(name, Health.RED, f'{text}. Set routes, for example routes = ["approvers"]')
-        else:
-            who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
-            yield Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
+    for surface in (people.surfaces[name] for name in settings.set_up()):
+        requesters, approvers = (
+            tuple(name for name in names if _is_on(surface, people, name))
+            for names in (people.requesters, people.approvers)
+        )
+        if requesters and people.approvers:
+            where = ("the chat where it was asked",) if approvers else ()
+            name = f"requests from other chats on {surface.title}"
+            yield _origin(people, name, requesters, people.approvers, where)
 
 
-def _over_http(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Yield a check if no surface can show the calls of tokens that are bound to no conversation."""
-    askers = [
-        name
-        for name in people.requesters_for(_HTTP)
-        if not all(map(people.is_chat, people.identities(name)))  # A person of a chat asks there, and has no token.
-    ]
-    if settings.http.port is None or not askers or not people.approvers or _HTTP in people.conversations:
-        return
-    if not people.routes_for(_HTTP, people.approvers) and not any(map(people.is_local, people.approvers)):
-        text = "no approver is on this machine or has a token, and no route leads to a chat, so no surface can show a"
-        text += ' request over HTTP. Set routes, for example routes = ["approvers"]'
-        yield Check(f"requests from {_HTTP}", Health.RED, text)
+def _is_on(surface: Surface, people: Directory, name: str) -> bool:
+    """Return whether the surface can prove an identity of this person."""
+    return any(identity.partition(":")[0] in surface.proves for identity in people.identities(name))
+
+
+def _origin(
+    people: Directory, name: str, requesters: Sequence[str], approvers: Sequence[str], routes: Sequence[str]
+) -> Check:
+    """Return the check of one origin of calls."""
+    shown = [*routes, *(["the pending list here"] if any(map(people.is_local, approvers)) else [])]
+    if not approvers:
+        text = "approvers is empty there, so every request from it ends undeliverable"
+        return Check(name, Health.RED, f"{text}. List an approver for it, or take the line out")
+    if not shown:
+        text = "no approver is on this machine and no card goes to a chat of theirs, so nobody sees a request from it"
+        return Check(name, Health.RED, f'{text}. Set routes, for example routes = ["approvers"]')
+    who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
+    return Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
+
+
+def _origins_of_tokens(settings: Settings) -> Iterator[str]:
+    """Yield the origins of requests over HTTP, MCP clients with a token included: each that a token is bound to.
+
+    A token that is bound to none asks from `http`. MCP clients on this machine's socket ask from `local`.
+    """
+    from adapters.database.sqlite.survey import surveyed
+
+    database = settings.folder("state") / "sayso.db"
+    if settings.http.port is not None:
+        yield HTTP.name
+    if database.exists():
+        with suppress(Unavailable), surveyed(database) as survey:
+            for origins in survey.origins_of_agents(datetime.now(UTC)):
+                yield from origins or (HTTP.name,)
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
@@ -332,14 +361,17 @@ def _folder(path: Path) -> Check:
     if not path.is_dir():
         if os.path.lexists(path):
             return Check("state folder", Health.RED, f"{path} is no folder. Name another one: state in sayso.toml")
-        return Check("state folder", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+        return Check("state folder", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         return Check("state folder", Health.RED, f"{path} is open to others ({mode:04o}); run: chmod 700 {path}")
     free = shutil.disk_usage(path).free
     if free < _LEAST_FREE_BYTES:
         return Check(
-            "state folder", Health.RED, f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded"
+            "state folder",
+            Health.RED,
+            f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded. Free at least"
+            f" {_LEAST_FREE_BYTES // 2**20} MiB on that disk, or move the folder",
         )
     return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
 
@@ -354,7 +386,7 @@ def _keys(settings: Settings) -> Check:
     if given is None and (why := lost(path, state / "sayso.db")):
         return Check("keys", Health.RED, why)
     if given is None and not path.exists():
-        return Check("keys", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+        return Check("keys", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
     try:
         count = len(read(path, given=given is not None))
         if given is None and (owner := path.stat().st_uid) != _service_uid(settings):
@@ -399,7 +431,7 @@ def _database(path: Path) -> Check:
     from adapters.database.sqlite.survey import surveyed
 
     if not path.exists():
-        return Check("database", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+        return Check("database", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
     try:
         with surveyed(path) as survey:
             if survey.schema is None:
@@ -446,7 +478,7 @@ def _kept(survey: Survey, aside: int) -> str:
         text += f" (the oldest since {oldest:%Y-%m-%d %H:%M} UTC)"
     text += f", {counted.get(State.EXECUTING, 0)} running"
     if aside:
-        text += f"; events set aside because handling them failed: {aside} (see the log)"
+        text += f"; events set aside because handling them failed: {aside}. Look into the log"
     return text
 
 
@@ -483,10 +515,14 @@ def _tools(settings: Settings) -> Iterator[Check]:
         with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
             may_run = workspace_tools(Path(anywhere), allow).offered()
     except Unavailable as error:
-        yield Check("tools", Health.RED, error.message)
+        yield Check("tools", Health.RED, f"{error.message} Correct tools.allow")
         return
     if not may_run:
-        yield Check("tools", Health.YELLOW, "the list is empty: the service runs nothing itself")
+        yield Check(
+            "tools",
+            Health.YELLOW,
+            "the list is empty: the service runs nothing itself. Add the tools that it needs to tools.allow",
+        )
         return
     listed = ", ".join(may_run)
     if allow is not None:
@@ -574,7 +610,9 @@ def _policy(settings: Settings) -> Iterator[Check]:
     try:
         yield _document(settings)
     except SettingsError as error:
-        yield Check("policy", Health.RED, _flat(str(error)))
+        yield Check(
+            "policy", Health.RED, f"{_flat(str(error)).rstrip('.')}. Correct it: sayso policy check lists all problems"
+        )
     where = f"stage {settings.stage}, " if settings.stage else ""
     if settings.mode is Mode.ENFORCE:
         yield Check("mode", Health.GREEN, f"{where}mode enforce")
@@ -622,10 +660,11 @@ def _dry_run(state: Path) -> Iterator[Check]:
     except PermissionError:
         raise
     except (SaysoError, SettingsError, OSError) as error:
-        yield Check("dry run", Health.RED, f"a call that is thrown away can't be made: {_flat(str(error))}")
+        text = f"a call that is thrown away can't be made: {_flat(str(error))}"
+        yield Check("dry run", Health.RED, f"{text}. {_MEND_DRY_RUN}")
         return
     if wrong:
-        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
+        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}. {_MEND_DRY_RUN}")
     else:
         text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
         text += "" if there else f"; in a temporary folder, because {state} isn't there yet"
@@ -678,7 +717,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     try:
         return platform_checks(settings, platform)
     except SettingsError as error:
-        return [Check(platform, Health.RED, str(error))]
+        return [Check(platform, Health.RED, f"{error} Correct [{platform}] in sayso.toml")]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
 

@@ -7,17 +7,16 @@ elsewhere, so its arguments are all that is known here.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hitl.cards.previews import change
 from hitl.cards.text import folded, visible
-from hitl.policy.tables.tools import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
 #: The names that coding agents and MCP servers give to the two texts of an edit.
 TEXTS = (
@@ -30,10 +29,13 @@ TEXTS = (
 _LIST = "edits"
 #: Flags of one edit in a list that change nothing if they are false.
 _FLAGS = frozenset({"replace_all", "replaceAll"})
-#: Longer texts aren't compared, which could take long. The diff removes the old text and adds the new one.
-_LONGEST = 16_384
+#: The lines of a diff of one file before the first lines of a text: two names, and the numbers of the first lines.
+_HEADERS = 3
 #: The argument in which Codex sends a patch to its hook.
 _PATCH = "command"
+_PATCH_BEGINS = ("*** Begin Patch\n", "--- ", "@@ ")
+#: The arguments by which an edit that holds no patch is known.
+_TELLING = frozenset({_LIST, *(name for pair in TEXTS for name in pair)})
 _PATCH_LINE = re.compile(r"^\*\*\* (?!Begin Patch$|End Patch$|End of File$)(.*)$", re.MULTILINE)
 _UPDATE = "Update File: "
 
@@ -50,6 +52,11 @@ class Edit(Struct, frozen=True):
 
 def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
     """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them."""
+    if _TELLING.isdisjoint(args) and not any(map(_is_patch, args.values())):
+        return None
+    # The package of the policy takes long to import, and most commands show cards without it.
+    from hitl.policy.tables.tools import shape  # noqa: PLC0415
+
     known = shape(tools, tool)
     if known is None or known.kind != "edit":
         return None
@@ -59,7 +66,7 @@ def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
     if len(pairs) + (_LIST in args) != 1:
         return None
     changes = [args] if pairs else _listed(args[_LIST])
-    diffs = [_compared(change) for change in changes]
+    diffs = [_compared(one) for one in changes]
     if not diffs or not all(diffs):
         return None
     named = [name for name in known.writes if name in args]
@@ -70,46 +77,38 @@ def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
 
 def _listed(changes: Any) -> list[Mapping[str, Any]]:
     """Return the edits of a list, or [] if one of them holds more than its two texts."""
-    if not isinstance(changes, list) or not all(isinstance(change, dict) for change in changes):
+    if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
         return []
     pairs = [frozenset(pair) for pair in TEXTS]
     is_plain = all(
-        frozenset(name for name in change if name not in _FLAGS or change[name] is not False) in pairs
-        for change in changes
+        frozenset(name for name in one if name not in _FLAGS or one[name] is not False) in pairs for one in changes
     )
     return changes if is_plain else []
 
 
-def _compared(change: Mapping[str, Any]) -> str | None:
+def _compared(edited: Mapping[str, Any]) -> str | None:
     """Return the diff of the two texts of one edit, or None if there are no two texts that differ."""
-    texts = [change.get(name) for pair in TEXTS if change.keys() >= set(pair) for name in pair]
+    texts = [edited.get(name) for pair in TEXTS if edited.keys() >= set(pair) for name in pair]
     if len(texts) != len(TEXTS[0]) or not all(isinstance(text, str) for text in texts):
         return None
-    # A line feed at the end of a text gives an empty last line, so that the diff shows it too.
-    old, new = (folded(visible(str(text))).split("\n") if text else [] for text in texts)
-    return "\n".join(_lines(old, new)) if old != new else None
-
-
-def _lines(old: list[str], new: list[str]) -> Iterator[str]:
-    """Yield the lines of a diff, with `@@` between its parts: in which lines of the file they are isn't known."""
-    if sum(map(len, old)) + sum(map(len, new)) > _LONGEST:
-        yield from (f"-{line}" for line in old)
-        yield from (f"+{line}" for line in new)
-        return
-    for number, line in enumerate(list(difflib.unified_diff(old, new, lineterm=""))[2:]):
-        if not line.startswith("@@"):
-            yield line
-        elif number:
-            yield "@@"
+    # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
+    old, new = (f"{folded(visible(str(text)))}\n" if text else "" for text in texts)
+    lines = change("", old, new).diff.split("\n")[_HEADERS:]
+    # The lines of the file in which the text stands aren't known, so the numbers of lines in it would be false.
+    return "\n".join("@@" if line.startswith("@@ -") else line for line in lines) or None
 
 
 def _patch(args: Mapping[str, Any], names: Collection[str]) -> Edit | None:
     """Return the change of a diff, or of a patch in the format of Codex, which names its files itself. Else None."""
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None
-    if not isinstance(text, str) or not text.startswith(("*** Begin Patch\n", "--- ", "@@ ")):
+    if not isinstance(text, str) or not _is_patch(text):
         return None
     shown = folded(visible(text.removesuffix("\n")))
     files = _PATCH_LINE.findall(shown)
     file = files[0].removeprefix(_UPDATE) if len(files) == 1 and files[0].startswith(_UPDATE) else None
     return Edit(shown, frozenset(found), file)
+
+
+def _is_patch(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(_PATCH_BEGINS)

@@ -390,6 +390,7 @@ GERMAN: Mapping[str, str] = {
     "by.declined": "Nicht beantwortet von {who}, {time}",
     "terminal.question": "FRAGE",
     "terminal.keys.question": "r⏎ nicht antworten   d⏎ Details   oder schreiben Sie Ihre Antwort",
+    "button.details.shown": "Die Details stehen in diesem Chat schon unter der Karte.",
     "terminal.keys.question.short": "Antwort schreiben   r⏎ keine   d⏎ Details",
     "terminal.keys.question.shortest": "Antwort r⏎keine d⏎mehr",
     "button.answer": "Antworten…",

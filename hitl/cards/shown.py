@@ -207,14 +207,15 @@ class _Told:
             self.act, run = "run", IN_ENGLISH.say("card.wants.run")
             says_more = call.sentence.startswith(run) and call.sentence != run and not call.sentence.endswith(".")
             return self._stored(call.sentence) if says_more else self._wording.say("card.wants.run")
+        is_unsaid = call.sentence in {"", IN_ENGLISH.say("card.does.fallback", tool=quoted(call.tool))}
+        if is_unsaid and self._edit and self._edit.file:
+            phrase = self._wording.say("card.wants.edit", file=quoted(self._edit.file, _PHRASE))
+            self._take({name for name in (self._edit.file_in,) if name and self._is_named(name, phrase)})
+            return phrase
         if call.sentence and not call.sentence.endswith("."):
             phrase = self._within(self._stored(call.sentence))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}
             self._take(named)
-            return phrase
-        if self._edit and self._edit.file:
-            phrase = self._wording.say("card.wants.edit", file=quoted(self._edit.file, _PHRASE))
-            self._take({name for name in (self._edit.file_in,) if name and self._is_named(name, phrase)})
             return phrase
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 

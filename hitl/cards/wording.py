@@ -233,6 +233,7 @@ ENGLISH: Mapping[str, str] = {
     "button.answer": "Answer…",
     "button.decline": "Don't answer",
     "button.details": "Details",
+    "button.details.shown": "The details are in this chat already, below the card.",
     "card.spare": "{short}: this is a second copy of the card. Use the other one.",
     # outcomes, for people
     "outcome.pending": "pending",
@@ -816,6 +817,7 @@ ENGLISH: Mapping[str, str] = {
     "test.ended": "✗ {name}: {outcome} ({short})",
     "test.failed": "✗ {name}: {error}",
     "test.unseen": "✗ The card of {short} did not reach {routes}. Run: sayso doctor",
+    "test.untried": "✗ {platform} is set up, but no route and no conversation leads a card there. Add one, or take [{platform}] out of sayso.toml",
     "test.nobody": "Nobody is listed as an approver, so there is nobody to test.",
     "revoke.done": "The rights of {name} have ended.",
     "revoke.last": "Nobody is left in {lists}. To give the rights of {name} back, remove the line in {file}, and run sayso reload as the service's own user.",

@@ -44,10 +44,7 @@ CHANGES = {
     "where somebody voted": ("UPDATE votes SET surface = 'telegram'", {"flaw.votes"}),
     "a vote gone": ("DELETE FROM votes", {"flaw.votes"}),
     "a call gone": ("DELETE FROM calls", {"flaw.no_call"}),
-    "a time that is none, of a line": (
-        "UPDATE audit SET at = 'soon' WHERE event = 'approved'",
-        {"flaw.line", "flaw.unrecorded"},
-    ),
+    "a time that is none, of a line": ("UPDATE audit SET at = 'soon' WHERE event = 'approved'", {"flaw.line"}),
     "a time that is none, of a vote": ("UPDATE votes SET at = 'soon'", {"flaw.votes"}),
     "a time that is none, of a call": ("UPDATE calls SET deadline = 'soon'", {"flaw.row"}),
     "a row that nobody wrote": ("UPDATE calls SET state = 'nowhere'", {"flaw.row"}),

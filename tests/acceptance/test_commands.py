@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ import pytest
 from hitl.cards.wording import say
 from hitl.lifecycle import TABLE
 from hitl.outcomes import Refusal, Told
-from tests.acceptance.installation import ME, Installation
+from tests.acceptance.installation import Installation
 from tests.sentences import says
 
 
@@ -109,7 +111,7 @@ def test_a_decision_is_told_and_the_next_hears_who_won(service: Installation, wa
     assert (0, f"{told}\n", "") == (first.returncode, first.stdout, first.stderr)
     assert 1 == second.returncode
     assert is_one_line(second)
-    assert ME in second.stderr
+    assert pwd.getpwuid(os.getuid()).pw_name in second.stderr
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,26 @@ def test_a_card_names_the_host_the_project_and_the_session(service: Installation
     assert all(name in call["note"] for name in (host, "shop", "s1"))
 
 
+def test_an_edit_is_shown_with_its_file_and_as_a_diff(service: Installation) -> None:
+    """A coding agent sends the old and the new text, and no preview."""
+    edit = {"file_path": "/srv/shop/a.py", "old_string": "a = 1\nb = 2", "new_string": "a = 1\nb = 9"}
+    event = {**numbered("claude-code", "edit"), "tool_name": "Edit", "tool_input": edit}
+    process = subprocess.Popen(
+        ["sh", "-c", line(service, "claude-code")], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    with process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(event).encode())
+        process.stdin.close()
+        (call,) = until(lambda: service.call("pending")["calls"], "the call")
+        shown = service.call("card", target=call["ref"])
+        service.call("withdraw", target=call["ref"])
+
+    assert "/srv/shop/a.py" in call["headline"]
+    assert "a = 1" not in call["headline"]
+    assert [" a = 1\n-b = 2\n+b = 9"] == [part["text"] for part in shown["card"]["parts"] if part["kind"] == "diff"]
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_no_blocks_and_the_model_hears_why(service: Installation, host: str, tmp_path: Path) -> None:
     """On stdout for the host, on stderr for hosts that read that."""

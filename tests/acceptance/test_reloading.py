@@ -65,6 +65,18 @@ def test_a_reload_takes_all_or_nothing(running: Installation, broken: str) -> No
     assert "reload_refused" in running.events("")
 
 
+def test_templates_of_cards_are_taken(running: Installation) -> None:
+    """New requests get the new words. A card that is open keeps those with which it was asked."""
+    before = running.call("ask", tool="pay", args={"amount": 10})["call"]["short"]
+    rewritten(running, "[limits]", '[cards.pay]\nheadline = "Transfer {amount}"\n\n[limits]')
+    done = running.run("reload")
+    after = running.call("ask", tool="pay", args={"amount": 20})["call"]["short"]
+    listed = {line.split()[0]: line for line in running.run("pending").stdout.splitlines()}
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert [False, True] == ["transfer 20" in listed[short] for short in (before, after)]
+
+
 def test_what_needs_a_restart_is_named(running: Installation) -> None:
     """Other settings stay as they are."""
     rewritten(running, "[limits]", "[tools]\nallow = []\n\n[limits]")

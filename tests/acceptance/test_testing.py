@@ -52,6 +52,19 @@ def test_it_says_who_answered_and_ends_with_0(running: Installation, verb: str, 
     assert [] == pending(running)
 
 
+def test_a_platform_that_no_card_reaches_is_a_failure(running: Installation) -> None:
+    """Everybody answered, but a platform that is set up was never tried: one line says which, and the status is 1."""
+    running.config.write_text(f'{running.config.read_text()}\n[telegram]\napi = "http://127.0.0.1:9"\n')
+    for words in ((), ("--json",)):
+        with started(running, "--config", str(running.config), *words) as testing:
+            (short,) = until(lambda: pending(running), "the request")
+            running.run("approve", short)
+            said, _ = testing.communicate()
+
+        assert 1 == testing.returncode
+        assert ["telegram"] == json.loads(said)["untried"] if words else says(said, "test.untried", platform="telegram")
+
+
 def test_silence_is_a_failure(running: Installation) -> None:
     """With status 1, and a line for programs that says whom nobody heard of."""
     done = running.run("test", "--wait", "5", "--json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from typing import TYPE_CHECKING
@@ -10,7 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from bot.doctor.checks import run_checks
 from bot.settings import load
+from hitl.platforms import Health
 from tests.acceptance.page import Page
 
 if TYPE_CHECKING:
@@ -48,3 +51,16 @@ def test_a_page_can_be_followed_after_init(
     load(file)
 
     assert {"requesters", "approvers", "routes"} == {line.partition(" = ")[0] for _, line in lines}
+
+
+def test_two_users_leave_doctor_nothing_to_say_about_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the page's settings, the requester isn't the service's user, and every listed user reaches the socket."""
+    monkeypatch.chdir(tmp_path)
+    (init,) = re.findall(r"^sayso (init .+)$", Page("install.md").text, re.MULTILINE)
+    words = init.replace("local:1000", f"local:{os.getuid()}").split()
+    assert 0 == CliRunner().invoke(app, [*words, "--state", str(tmp_path / "state")]).exit_code
+    file = tmp_path / "sayso.toml"
+    found = {check.name: check.state for check in run_checks(load(file), file)}
+
+    assert not {"separation", "second person", "socket"} & set(found)
+    assert Health.GREEN is found["requests from local"]

@@ -65,7 +65,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
         if os.geteuid() == 0:
             owner = database.parent.stat()
-            os.chown(part, owner.st_uid, owner.st_gid)
+            # The folder may be one where others can put a link in the copy's place.
+            os.chown(part, owner.st_uid, owner.st_gid, follow_symlinks=False)
         sync(part)
         part.replace(copy)
         sync(copy.parent)

@@ -6,6 +6,7 @@ The service's start doesn't import this module, because importing SQLModel takes
 from __future__ import annotations
 
 import itertools
+import json
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -81,6 +82,12 @@ class Survey:
         agents = [(f"token:{name}", owner) for name, scope, owner in found if scope == Scope.AGENT.value]
         asking = {holder for pair in agents for holder in pair if holder}
         return asking, {f"token:{name}" for name, scope, _ in found if scope == Scope.APPROVER.value}
+
+    def origins_of_agents(self, now: datetime) -> list[tuple[str, ...]]:
+        """Return, for each agent's token that works, the conversations that it may name as origin."""
+        live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
+        agents = select(CredentialRow.origins).where(live, col(CredentialRow.scope) == Scope.AGENT.value)
+        return [tuple(json.loads(origins)) for origins in self.session.exec(agents)]
 
     def newest_position(self) -> int:
         """Return the position of the newest line of the record, or 0 for an empty record."""

@@ -5,7 +5,8 @@ const LINE = "@LINE@"
 const LIMIT_MS = @LIMIT@
 const NO_ANSWER = "@NO_ANSWER@"
 
-// Kills the shell and all that it started: a hook that went on would take an approval for a call that is over.
+// Kills the shell's process group: a hook that goes on could take an approval for a call that is over. `timeout` makes a
+// group of its own, and the hook below it ends by itself when nobody reads its answer any more.
 const killed = (child) => {
   try {
     process.kill(-child.pid, "SIGKILL")

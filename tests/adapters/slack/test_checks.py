@@ -22,6 +22,7 @@ from bot.errors import SettingsError
 from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from hitl.platforms import Check, Health
 from simulators.slack import App, SlackServer, User
+from tests.next_steps import without_a_step
 
 ALL = ("slack token", "slack scopes", "slack receiving")
 
@@ -49,6 +50,7 @@ class World:
         settings = Settings(slack=slack or self.settings(), **more)
         checks = await report(settings.section("slack"), settings.directory(), settings.http.port)
         assert len(checks) == len({check.name for check in checks})
+        assert [] == without_a_step(checks)
         return {check.name: check for check in checks}
 
 

@@ -22,6 +22,7 @@ from bot.errors import SettingsError
 from bot.settings import Settings
 from hitl.platforms import Check, Health
 from simulators.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
+from tests.next_steps import without_a_step
 
 SECRET = "a-secret_of-ours"
 #: Methods of the Bot API that change something begin so.
@@ -64,6 +65,7 @@ class World:
         settings = Settings(telegram=telegram or self.settings(), **more)
         checks = await report(settings.section("telegram"), settings.directory(), settings.http.port)
         assert len(checks) == len({check.name for check in checks})
+        assert [] == without_a_step(checks)
         return {check.name: check for check in checks}
 
     async def row(self, name: str, telegram: TelegramSettings | None = None, **more: Any) -> Check:

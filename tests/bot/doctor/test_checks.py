@@ -27,6 +27,7 @@ from hitl.proof import seals
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
+from tests.next_steps import without_a_step
 from tests.sentences import says
 
 __all__ = ["migrated"]
@@ -63,7 +64,9 @@ def checked(tmp_path: Path) -> Callable[..., dict[str, Check]]:
         file = tmp_path / "sayso.toml"
         folders = f'state = "{tmp_path}/state"\nworkspace = "{tmp_path}/workspace"\nruntime = "{runtime}"\n'
         file.write_text(f"{folders}tools = {{ allow = {tools} }}\n{settings}")
-        return {check.name: check for check in run_checks(load(file), file)}
+        checks = run_checks(load(file), file)
+        assert [] == without_a_step(checks)
+        return {check.name: check for check in checks}
 
     return check
 
@@ -289,7 +292,7 @@ async def test_the_database_says_what_is_still_to_be_done(
     assert [Health.GREEN, Health.YELLOW] == [empty.state, kept.state]
     assert "0 pending, 0 running" in empty.text
     assert "1 pending (the oldest since 2026-11-27 12:00 UTC), 0 running; events set aside" in kept.text
-    assert ": 1 (" in kept.text
+    assert ": 1. " in kept.text
 
 
 def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
@@ -425,7 +428,9 @@ def test_requests_over_http_that_no_surface_shows_are_red(
     checked: Callable[..., dict[str, Check]], settings: str, *, red: bool
 ) -> None:
     """A token that is bound to no conversation asks from `http`, which is listed nowhere in the settings."""
-    assert red is ("requests from http" in checked(settings))
+    line = checked(settings).get("requests from http")
+
+    assert red is (line is not None and line.state is Health.RED)
 
 
 @pytest.mark.parametrize(
@@ -560,6 +565,39 @@ def test_root_may_check_the_service_of_another_user(checked: Callable[..., dict[
     own = checked()["keys"]
 
     assert [Health.RED, Health.GREEN] == [foreign.state, own.state]
+
+
+def test_each_origin_has_a_line(checked: Callable[..., dict[str, Check]], tmp_path: Path, migrated: Path) -> None:
+    """This machine, each conversation of the settings, other chats of a platform, HTTP, and each origin of a token."""
+    settings = f"""
+    requesters = ["{OTHER}", "telegram:7", "token:ci"]
+    approvers = ["{ME}"]
+    [conversations."telegram:-1"]
+    [telegram]
+    api = "http://127.0.0.1:9"
+    """
+    before = checked(settings)
+    shutil.copy(migrated, tmp_path / "state" / "sayso.db")
+    token(tmp_path / "state", "ci", "agent", None, None)
+    after = checked(settings)
+    named = ["requests from local", "requests from telegram:-1", "requests from other chats on Telegram"]
+
+    assert named == [name for name in before if name.startswith("requests from")]
+    assert "requests from http" in after
+    assert "requests from http" in checked(f"{settings}\n[http]\nport = 8080\n")
+    assert {Health.GREEN} == {check.state for name, check in after.items() if name.startswith("requests from")}
+
+
+def test_a_platform_whose_people_all_approve_elsewhere_is_red(checked: Callable[..., dict[str, Check]]) -> None:
+    """A card that is shown where it was asked, and to no approver, waits in vain."""
+    settings = """
+    requesters = ["telegram:7"]
+    approvers = ["slack:T1/U1"]
+    [telegram]
+    api = "http://127.0.0.1:9"
+    """
+
+    assert Health.RED is checked(settings)["requests from other chats on Telegram"].state
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from hitl.call import Status, Verb
 from tests.scenarios.minutes import Minutes
 from tests.scenarios.telegram.surface import staged
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -61,6 +62,20 @@ async def test_a_rejection_with_its_reason_is_two_messages(stage: TelegramStage)
 
         assert Status.REJECTED == await stage.status(call)
         assert 2 == len(stage.surface.posted()) - before
+
+
+async def test_details_are_one_message_a_card(stage: TelegramStage) -> None:
+    """Everybody in the chat can read it. Later presses get a toast, and count as a look at the details."""
+    call = await stage.ask("bash", {"command": "make clean " + "x" * 5000 + " && make"})
+    for who in ("ann", "bob", "ann"):
+        await stage.surface.press(who, call, Verb.DETAILS)
+    toasts = [stage.surface.heard(who)[-1] for who in ("ann", "bob")]
+
+    assert 2 == len(stage.surface.posted())
+    assert [True, True] == [says(toast, "button.details.shown") for toast in toasts]
+
+    await stage.surface.press("bob", call, Verb.APPROVE)
+    assert Status.SUCCEEDED == await stage.status(call)
 
 
 async def test_an_expiry_is_one_message(stage: TelegramStage) -> None:

@@ -5,7 +5,8 @@ const NO_ANSWER = "The gate gave no answer, so the tool must not run."
 // OpenClaw takes no longer time limit, and blocks the call at its own limit.
 const LONGEST_MS = 600_000
 
-// Kills the shell and all that it started: a hook that went on would take an approval for a call that is over.
+// Kills the shell's process group: a hook that goes on could take an approval for a call that is over. `timeout` makes a
+// group of its own, and the hook below it ends by itself when nobody reads its answer any more.
 const killed = (child) => {
   try {
     process.kill(-child.pid, "SIGKILL")

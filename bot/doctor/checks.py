@@ -115,8 +115,8 @@ def _mcp_user(settings: Settings, started: list[str]) -> Iterator[Check]:
     """Yield a check if tools have a user of their own, but MCP servers that the service starts don't."""
     if settings.tools_user and started:
         text = f"{', '.join(started)}: started as the service's user, not as {settings.tools_user}, so able to read the"
-        text += f' keys. Begin its command with "runuser", "-u", "{settings.tools_user}", "--", or serve it elsewhere'
-        yield Check("mcp user", Health.YELLOW, f"{text} and set url")
+        text += f' keys. Let its command begin with "runuser", "-u", "{settings.tools_user}", "--"'
+        yield Check("mcp user", Health.YELLOW, f"{text}, or serve it elsewhere and set url")
 
 
 def _hooks(settings: Settings) -> Iterator[Check]:

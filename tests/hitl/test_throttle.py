@@ -29,7 +29,7 @@ def test_it_remembers_ten_thousand_things() -> None:
 
 
 def test_the_next_message_says_how_many_were_held_back() -> None:
-    """Whoever reads one line of many learns how many there were."""
+    """A reader of one line of many learns how many there were."""
     now = [0.0]
     patience = Patience(lambda: now[0])
     told = [patience.held_back("a") for _ in range(4)]

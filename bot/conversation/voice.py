@@ -51,17 +51,18 @@ class Voice:
         that decides always gets an answer.
 
         A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. The later ones are answered in private. Listed people whom the platform
-        doesn't let us write to are answered where they wrote, because their reply must get an answer.
+        question that everybody there sees. The later ones are answered in private, or where they were written if the
+        platform lets us send the approver nothing in private: an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
         if not self.admits_answer(heard, answer):
             return
         alone = alone or answer.came not in DECIDED
-        if self.is_bystander(heard, answer) or self._was_asked(heard, answer):
+        bystander = self.is_bystander(heard, answer)
+        if bystander or self._was_asked(heard, answer):
             whispered = await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
-            if whispered or not self.gate.people.is_listed(self.principal(heard)):
+            if whispered or bystander:
                 return
         text = self.text(heard, answer, alone=alone and bool(heard.press))
         await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)

@@ -154,3 +154,16 @@ async def test_an_approvers_unclear_replies_get_one_public_question(stage: Teleg
     await room.answer("ann", call, "yes")
     assert Status.SUCCEEDED == await stage.status(call)
     assert 2 == len(room.posted())
+
+
+async def test_an_approver_who_opened_no_private_chat_is_answered_in_the_group(
+    stage: TelegramStage, minutes: Minutes
+) -> None:
+    """A reply of somebody who may decide is never left without an answer."""
+    call = await stage.ask()
+    for _ in range(3):
+        await stage.surface.answer("ann", call, "maybe later")
+        minutes.pass_()
+
+    assert Status.PENDING == await stage.status(call)
+    assert 1 + 3 == len(stage.surface.posted())

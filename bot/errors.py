@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 
 from hitl.cards.wording import say
 from hitl.errors import SettingsError
@@ -13,11 +12,9 @@ __all__ = ["SettingsError", "explained"]
 
 def explained(error: OSError) -> str:
     """Return a sentence for people about an error of the operating system, with what to do if this user may not."""
-    if not isinstance(error, PermissionError):
+    from bot.names import login
+
+    if not isinstance(error, PermissionError) or error.filename is None:
         return say("command.os", error=error)
     uid = os.geteuid()
-    try:
-        user = pwd.getpwuid(uid).pw_name
-    except KeyError:
-        user = f"uid {uid}"
-    return say("command.forbidden", what=error.filename or error.strerror, user=user)
+    return say("command.forbidden", what=error.filename, user=login(uid) or f"uid {uid}")

@@ -268,11 +268,11 @@ def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> di
     found: dict[str, str] = {}
     for folder in dict.fromkeys([Path.cwd(), *map(Path, known)]):
         held = folder / _PROJECT_FILES[client] if client in _PROJECT_FILES else file
-        if held == file or not held.is_file():
-            continue
         try:
+            if held == file or not held.is_file():
+                continue
             servers = _servers(client, _parsed(client, held, _read(held)))
-        except SettingsError:
+        except (SettingsError, OSError):
             found[str(held)] = "it can't be read, and may have servers"
             continue
         found |= {f"{server.name} (in {held})": "the file belongs to a project" for server in servers}

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def names_of(people: Directory) -> Names:
     """Return the names of the people of an installation on this machine."""
-    return Names(people, login=_login, host=socket.gethostname())
+    return Names(people, login=login, host=socket.gethostname())
 
 
 @lru_cache(maxsize=1024)
-def _login(user: int) -> str | None:
+def login(user: int) -> str | None:
     """Return the login name for a user id of this machine, or None for an unknown id."""
     try:
         return pwd.getpwuid(user).pw_name

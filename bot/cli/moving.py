@@ -71,7 +71,7 @@ def _show(move: Move) -> None:
 
 def _hidden(text: str, move: Move) -> str:
     """Return the text without private values of servers, even if they don't look like secrets."""
-    for value in sorted(move.private | set(move.secrets.values()), key=len, reverse=True):
+    for value in sorted(filter(None, move.private | set(move.secrets.values())), key=len, reverse=True):
         for written in (json.dumps(value), json.dumps(value, ensure_ascii=False), f"'{value}'"):
             text = text.replace(written, '"[hidden]"').replace(f"={written[1:]}", '=[hidden]"')
     return text

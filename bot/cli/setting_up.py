@@ -170,7 +170,7 @@ def init(
     if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested, "--yes": yes}
         words = [flag for flag, given in flags.items() if given] + (["--wait", str(wait)] if wait is not None else [])
-        _gate(platform.value, config, words, remove=remove)
+        _gate(platform.value, config, words, wait, remove=remove)
     if platform is not None:
         way = _way(platform, receive)
         if platform is Platform.SLACK:
@@ -296,7 +296,7 @@ def _add_http(file: Path) -> None:
     typer.echo(say("init.http", file=file))
 
 
-def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
+def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, *, remove: bool) -> NoReturn:
     """Install or remove the hook of a coding agent, and exit with the resulting status."""
     from bot.doctor.coding_agents import set_up, take_out
     from bot.settings import find_config
@@ -307,7 +307,7 @@ def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> 
         # An installed hook keeps using these settings. So settings in the working folder, which may be somebody else's
         # project, are used only if the option names them.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
-    raise typer.Exit(set_up(settings(config, ruling=True), host, words))
+    raise typer.Exit(set_up(settings(config, ruling=True), host, words, wait_s))
 
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:

@@ -80,24 +80,26 @@ class Presses:
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
-        shown = answer.call is not None and self._shown.get(heard.message or "") == hash(
-            self._file(heard, answer.call).text
-        )
+        file = self._file(heard, answer.call) if seen and answer.call is not None else None
+        shown = self._toasts and file is not None and self._shown.get(heard.message or "") == hash(file.text)
         if self._toasts or (not seen and self._voice.admits_answer(heard, answer)):
             below = wording.say("button.details.shown" if shown else "button.details")
             text = below if seen else self._voice.text(heard, answer, alone=True)
             await self._talker.answer_press(str(heard.press), text, alert=not seen)
-        if seen and answer.call is not None and (shown or await self._showed(heard, route, answer.call)):
+        if (
+            file is not None
+            and answer.call is not None
+            and (shown or await self._showed(heard, route, answer.call, file))
+        ):
             await self._service.decide(reply)
             self._service.accompany(self._attach(heard, route, answer.call))
         return answer
 
-    async def _showed(self, heard: Press, route: str, call: Call) -> bool:
+    async def _showed(self, heard: Press, route: str, call: Call, file: File) -> bool:
         """Show the details, and return True. If the platform refuses them for good, tell the person, and return False.
 
         Raises PlatformError for errors that may pass.
         """
-        file = self._file(heard, call)
         try:
             await self._talker.show(route, file, about=call.ref, press=heard.press)
         except PlatformError as error:
@@ -178,5 +180,8 @@ class Presses:
         if verb:
             who, card = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)
+        elif not told and self._voice.is_bystander(heard, answer):
+            if self._voice.admits_answer(heard, answer):
+                await self._voice.whisper(replace(heard, press=None), self._voice.text(heard, answer, alone=True), call)
         elif not told and (text := self._voice.text(heard, answer)):
             await self._talker.tell(route, text, about=call.ref)

@@ -30,7 +30,7 @@ from hitl.platforms import Check, Health
 from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from adapters.database.sqlite.survey import Survey
     from adapters.executors.confinement import Sandbox
@@ -108,11 +108,17 @@ def _mcp(settings: Settings) -> Iterator[Check]:
         if missing:
             text = f"the command of {', '.join(missing)} isn't installed. Install it, or correct it in [mcp.servers]"
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
-        yield from _mcp_user(settings, [each.name for each in targets if each.command])
+        yield from _mcp_user(settings, {each.name: each.command for each in targets if each.command})
 
 
-def _mcp_user(settings: Settings, started: list[str]) -> Iterator[Check]:
+def _mcp_user(settings: Settings, commands: Mapping[str, Sequence[str]]) -> Iterator[Check]:
     """Yield a check if tools have a user of their own, but MCP servers that the service starts don't."""
+    as_tools = ["-u", settings.tools_user, "--"]
+    started = [
+        name
+        for name, (program, *words) in commands.items()
+        if Path(program).name != "runuser" or words[: len(as_tools)] != as_tools
+    ]
     if settings.tools_user and started:
         text = f"{', '.join(started)}: started as the service's user, not as {settings.tools_user}, so able to read the"
         text += f' keys. Let its command begin with "runuser", "-u", "{settings.tools_user}", "--"'
@@ -715,9 +721,13 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     from bot.errors import SettingsError
 
     try:
+        settings.directory()
+    except SettingsError:
+        return []  # The check of people reports this.
+    try:
         return platform_checks(settings, platform)
     except SettingsError as error:
-        return [Check(platform, Health.RED, f"{error} Correct [{platform}] in sayso.toml")]
+        return [Check(platform, Health.RED, f"{str(error).rstrip('.')}. Correct [{platform}] in sayso.toml")]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
 

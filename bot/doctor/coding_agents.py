@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,24 +18,22 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-def set_up(settings: Settings, host: str, words: list[str]) -> int:
+#: Seconds by which a wait may exceed the policy's time without a warning.
+_SPARE_S = 120
+
+
+def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
     """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
 
-    Print a warning on stderr if the words ask for a longer wait than the policy gives people.
+    `wait_s` is the wait that `words` ask for, or None. Print a warning on stderr if it is much longer than the policy
+    gives people. It must be somewhat longer, because the hook gives up before the coding agent does.
     """
     from sayso_client.hooks.installing import main
 
-    wait_s, people_s = _wait_of(words), _time_of(settings) if _wait_of(words) else None
-    if wait_s and people_s and wait_s > people_s:
+    people_s = _time_of(settings) if wait_s else None
+    if wait_s and people_s and wait_s > people_s + _SPARE_S:
         typer.echo(say("init.wait", wait=wait_s, people=people_s), err=True)
     return main(["install", host, "--socket", str(settings.folder("runtime") / SOCKET_NAME), *words])
-
-
-def _wait_of(words: list[str]) -> int | None:
-    """Return the seconds of `--wait` among the words, or None. The installer reports a wrong value."""
-    told = " ".join(words).replace("--wait=", "--wait ").split()
-    seconds = dict(itertools.pairwise(told)).get("--wait", "")
-    return int(seconds) if seconds.isdecimal() else None
 
 
 def _time_of(settings: Settings) -> int | None:

@@ -778,7 +778,7 @@ ENGLISH: Mapping[str, str] = {
     # the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",
     "command.os": "The command stopped: {error}.",
-    "command.forbidden": "{what} can't be read as {user}. Run the command as root or as the service's user.",
+    "command.forbidden": "{user} has no permission for {what}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
     "setting.list": 'it must be a list, such as ["one", "two"]',

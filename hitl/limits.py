@@ -18,7 +18,7 @@ SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
 #: All agents of one requester together may have so many times as many pending and recent calls as one agent.
 CEILING = 4
-_KEPT_AGENTS = 10_000
+_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Rejections:
     limits: Limits
     #: By requester, agent, tool and digest: the short ref of the rejected call, and when it was rejected.
     _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
-        default_factory=lambda: FIFOCache(_KEPT_AGENTS)
+        default_factory=lambda: FIFOCache(_KEPT)
     )
 
     def heard(self, call: Call) -> None:
@@ -115,7 +115,7 @@ class Flood:
     #: By requester and agent, and by requester alone (with None): the times of their calls, the oldest first. A tuple
     #: takes a tenth of the memory of a deque.
     _asked: FIFOCache[tuple[str, str | None], tuple[datetime, ...]] = field(
-        default_factory=lambda: FIFOCache(_KEPT_AGENTS)
+        default_factory=lambda: FIFOCache(_KEPT)
     )
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:

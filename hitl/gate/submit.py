@@ -115,7 +115,7 @@ async def _admit(gate: GateContext, ask: Ask) -> None:
     limit = gate.limits.open_per_requester
     for agent, most in ((ask.agent, limit), (None, CEILING * limit)):
         if await gate.store.count_open(ask.requester, most, agent) >= most:
-            raise TooManyPending(fact(Refusal.PENDING, who=agent or ask.requester, count=most))
+            raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=most))
     gate.flood.admit(ask.requester, ask.agent, gate.clock.now())
 
 

@@ -332,7 +332,7 @@ class TestTooMany:
             await world.ask()
         await world.press(first)
 
-        assert fact(Refusal.PENDING, who="helper", count=2) == refused.value.fact
+        assert fact(Refusal.PENDING, who=first.requester, count=2) == refused.value.fact
         assert Status.PENDING == (await world.ask()).status
 
     async def test_open_calls_of_all_agents_of_one_requester(self) -> None:

@@ -29,4 +29,5 @@ async def test_a_script_that_gives_up_takes_its_card_along(stage: HttpStage) -> 
 
     assert says(seen(stage, call), "by.withdrawn")
     assert () == stage.surface.message(call).labels
-    assert any(uma in text for text in stage.surface.heard("ann") if says(text, Refusal.DECIDED, short=call.short))
+    told = [text for text in stage.surface.heard("ann") if says(text, Refusal.DECIDED, short=call.short)]
+    assert any(stage.service.gate.names.of(uma) in text for text in told)

@@ -156,7 +156,7 @@ class Service:
 
     @property
     def idle(self) -> bool:
-        """Return whether no message is being sent and no call is being handled or run."""
+        """Whether no message is being sent and no call is being handled or run."""
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -17,7 +17,7 @@ class Person(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     status: ClassVar[int] = 200
-    answer: ClassVar[dict[str, object]] = {"principal": "local:1000", "troubles": []}
+    answer: ClassVar[dict[str, object]] = {"principal": "local:1000", "scopes": ["agent"], "troubles": []}
 
     def do_GET(self) -> None:
         """Answer with a document."""

@@ -121,11 +121,7 @@ class Door(HttpToolsProtocol):
         if not self._counted and not self._lingering:
             return
         self._leave()
-        if self._answering is not None and not self._answering.response_complete:
-            # uvicorn tells only the last of several requests in flight, so the answer to another would find no
-            # connection.
-            self._answering.disconnected = True
-            self._answering.message_event.set()
+        self._drop_answers()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -249,15 +245,22 @@ class Door(HttpToolsProtocol):
         if self._refused:
             return
         self._refused = True
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            # The application has the request already. Its answer will be dropped.
-            cycle.disconnected = True
-            cycle.message_event.set()
+        self._drop_answers()
         self.transport.write(answer)
         self.transport.write_eof()
         self.flow.resume_reading()
         self._arm(self._limits.linger_s)
+
+    def _drop_answers(self) -> None:
+        """Drop the answers to the requests that the application has already, because they would find no connection.
+
+        Of several requests in flight, `cycle` is the last one, and uvicorn tells only that.
+        """
+        cycle: RequestResponseCycle | None = self.cycle
+        for one in {cycle, self._answering}:
+            if one is not None and not one.response_complete:
+                one.disconnected = True
+                one.message_event.set()
 
     def _arm(self, seconds: float | None) -> None:
         if self._timer:

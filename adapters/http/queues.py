@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hitl.call import Status
 from hitl.errors import TooManyPending
+from hitl.limits import CEILING
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: At most this many requests of one agent may wait in line.
+#: At most this many requests of one agent may wait in line, and `CEILING` times as many of one requester: agents name
+#: themselves, and the first in each line tries again and again.
 MOST = 32
 #: The first in line tries again after so many seconds. A rate has room again when time passes, and nothing says so.
 _RETRY_S = 1.0
@@ -77,11 +79,17 @@ class Queues:
 
     @contextlib.contextmanager
     def place(self, requester: str, agent: str) -> Iterator[Place]:
-        """Give a request a place at the end of its agent's line. Raises TooManyPending if the line is full."""
+        """Give a request a place at the end of its agent's line.
+
+        Raises TooManyPending if the line is full, or all lines of the requester together.
+        """
+        lines = self._lines.get(requester, {})
+        if len(lines.get(agent, ())) >= MOST:
+            raise TooManyPending(fact(Refusal.WAITING, who=agent or requester, count=MOST))
+        if sum(map(len, lines.values())) >= CEILING * MOST:
+            raise TooManyPending(fact(Refusal.WAITING, who=requester, count=CEILING * MOST))
         lines = self._lines.setdefault(requester, {})
         line = lines.setdefault(agent, _Line())
-        if len(line) >= MOST:
-            raise TooManyPending(fact(Refusal.WAITING, who=agent or requester, count=MOST))
         place = Place(line, agent or requester)
         line.append(place)
         try:

@@ -89,12 +89,13 @@ class Dispatcher:
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
 
-        A press of a button that no listener knows is passed on as a press without data, so that its person gets an
-        answer. Raises the first exception of a listener, or Untaken if no listener took another event.
+        A press of a message's button that no listener knows is passed on as a press without data, so that its person
+        gets an answer. A window with such a button isn't ours. Raises the first exception of a listener, or Untaken if
+        no listener took another event.
         """
         ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
         if not (ours or any(theirs)):
-            if self._me is None or body.get("type") != "block_actions":
+            if self._me is None or body.get("type") != "block_actions" or body.get("view"):
                 raise Untaken
             _log.warning("slack.unknown_button", {"action": str(body["actions"][0].get("action_id", ""))[:_LONGEST]})
             await hear(stray_press(body, self._me))

@@ -3,7 +3,8 @@
 Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
 answer. So after each gap, the history of every channel that the bot is in is read from the last event on. A channel's
 history lists only the first message of each thread, and only if that message is recent. So the threads of pending calls
-are read by their ids. Messages that address the bot go into the inbox as if they had just arrived. The inbox knows a
+are read by their ids. Messages that address the bot, and replies in the threads of pending calls, go into the inbox as
+if they had just arrived. The inbox knows a
 message that arrived before the gap by its id, and keeps it once. Presses and commands can't be fetched: Slack itself
 tells people that those failed.
 
@@ -68,7 +69,10 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
         for place, message in {call.origin: None, **cards}.items():
             if not place.startswith(f"{PLATFORM}:"):
                 continue
-            _, channel, thread = parse_place(place)
+            try:
+                _, channel, thread = parse_place(place)
+            except ValueError:
+                continue  # Whoever asked named this origin, and no channel has such a name.
             channel, _, head = message.partition(":") if message else (channel, "", "")
             # A place in a direct conversation has the person's id. Only a card's message tells the channel's.
             if (thread or head) and not channel.startswith(_PEOPLE):
@@ -85,7 +89,7 @@ class History:
         self._keep = keep
 
     async def fetch(self, since: datetime, pending: Mapping[str, Sequence[str]]) -> None:
-        """Record the messages that people have addressed to the bot since a time.
+        """Record the messages that people have addressed to the bot, or written below a pending call, since a time.
 
         `pending` holds the threads of pending calls by their channels. They are read first, however old they are. If
         Slack refuses a part, the log says so, and the other parts are read.
@@ -117,7 +121,7 @@ class History:
         return channels
 
     async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
-        """Record the messages to the bot in one channel, in its recent threads and the pending ones, oldest first."""
+        """Record what concerns the bot in one channel, in its recent threads and the pending ones, oldest first."""
         said = await self._unless_refused(self._heads(channel, oldest), channel)
         recent = [str(one["ts"]) for one in said if str(one.get("latest_reply") or "") >= oldest]
         threads = list(dict.fromkeys([*pending, *recent]))
@@ -127,7 +131,7 @@ class History:
             replies = self._replies(channel, thread, oldest)
             said += await self._unless_refused(replies, message_of(channel, thread))
         for message in sorted(said, key=lambda one: str(one["ts"])):
-            if self._addresses_us(channel, message):
+            if self._concerns_us(channel, message, pending):
                 await self._keep(self._event(channel, message))
 
     async def _heads(self, channel: str, oldest: str) -> list[dict[str, Any]]:
@@ -148,11 +152,16 @@ class History:
             _log.warning("slack.history_cut", {"channel": channel, "thread": thread, "messages": len(replies)})
         return replies
 
-    def _addresses_us(self, channel: str, message: Mapping[str, Any]) -> bool:
-        """Return whether a person addressed the message to the bot: in a direct conversation, or by a mention."""
+    def _concerns_us(self, channel: str, message: Mapping[str, Any], pending: Sequence[str]) -> bool:
+        """Return whether somebody else wrote the message to the bot: directly, by a mention, or below a pending call.
+
+        In the thread of a pending call, every reply counts: a yes needs no mention there, and what anybody else wrote
+        before it may make it unclear.
+        """
         text = str(message.get("text") or "")
         named = f"<@{self._me.user}>" in text or f"<@{self._me.user}|" in text
-        return message.get("user") != self._me.user and (named or is_direct(channel))
+        replied = message.get("thread_ts") in pending and message["thread_ts"] != message["ts"]
+        return message.get("user") != self._me.user and (named or replied or is_direct(channel))
 
     def _event(self, channel: str, message: dict[str, Any]) -> bytes:
         """Return the message in the form of the event that Slack would have sent for it."""

@@ -123,7 +123,7 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
     The buttons Decline and Details follow.
     """
-    if not shown.may_approve:
+    if not shown.may(Verb.APPROVE):
         told = []
     elif shown.choices:
         told = [
@@ -132,9 +132,11 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
         ]
     else:
         told = [Button(wording.say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
-    others = [(Verb.REJECT, "button.decline")] if shown.may_reject else []
-    others += [(Verb.DETAILS, "button.details")]
-    return (*told, *(Button(wording.say(label), _data(call, keys, verb, place)) for verb, label in others))
+    others = ((Verb.REJECT, "button.decline"), (Verb.DETAILS, "button.details"))
+    return (
+        *told,
+        *(Button(wording.say(label), _data(call, keys, verb, place)) for verb, label in others if shown.may(verb)),
+    )
 
 
 def plain_message(text: str, wording: Wording = IN_ENGLISH) -> Message:

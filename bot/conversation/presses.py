@@ -55,7 +55,8 @@ class Presses:
         try:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
-            await self._voice.record(heard, Event.FORGED)
+            if heard.data:  # Without data it is a button that isn't ours, and nobody forged anything.
+                await self._voice.record(heard, Event.FORGED)
             return await self._talker.answer_press(
                 str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True
             )

@@ -227,7 +227,7 @@ class Sayso(_Link):
         return work() if isinstance(step, Run) else self._send(step)
 
     def _send(self, step: Send) -> dict[str, Any]:
-        give_up, tries = time.monotonic() + self._patience_s, 0
+        give_up, tries = time.monotonic() + min(self._patience_s, step.patience_s), 0
         while True:
             answer = None
             try:
@@ -237,7 +237,7 @@ class Sayso(_Link):
                     raise self._unreachable(error) from error
             if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
                 return self._read(answer)
-            time.sleep(self._pause(answer, tries))
+            time.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1
 
 
@@ -338,7 +338,7 @@ class AsyncSayso(_Link):
         return await _done(work) if isinstance(step, Run) else await self._send(step)
 
     async def _send(self, step: Send) -> dict[str, Any]:
-        give_up, tries = time.monotonic() + self._patience_s, 0
+        give_up, tries = time.monotonic() + min(self._patience_s, step.patience_s), 0
         while True:
             answer = None
             try:
@@ -348,7 +348,7 @@ class AsyncSayso(_Link):
                     raise self._unreachable(error) from error
             if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
                 return self._read(answer)
-            await asyncio.sleep(self._pause(answer, tries))
+            await asyncio.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import math
 import secrets
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 from urllib.parse import quote
@@ -46,12 +48,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request to the API. Its answer is the JSON document; a refusal is a ClientError."""
+    """A request to the API. Its answer is the JSON document; a refusal is a ClientError.
+
+    It is repeated for at most `patience_s` seconds, and no longer than the client's own patience.
+    """
 
     method: str
     path: str
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    patience_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +149,28 @@ class Secret:
 def life(request: Request) -> Life:
     """Ask for a call, and take it through all steps to its report."""
     args, secret = request.arguments(), Secret()
-    asking = request.asking(args, secret.hash)
+    try:
+        call = yield from _asked(request, request.asking(args, secret.hash), secret)
+    except ClientError as error:
+        return _refused(error, known=request.key is not None)
+    return (yield from after_asking(request, args, secret, call))
+
+
+def _asked(request: Request, asking: Send, secret: Secret) -> Generator[Send, Any, dict[str, Any]]:
+    """Ask, and return the service's first answer. An interrupted caller's call is withdrawn."""
     try:
         # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
         # withdrawn.
-        call = yield asking
-    except ClientError as error:
-        return _refused(error, known=request.key is not None)
+        call: dict[str, Any] = yield asking
+    except ClientError:
+        raise
     except BaseException:
         # The service may have recorded the call before it could answer. The same key finds that call.
         with contextlib.suppress(ClientError):
             call = yield asking
             yield _taken_back(request, secret, call)
         raise
-    return (yield from after_asking(request, args, secret, call))
+    return call
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
@@ -204,20 +218,29 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
     return Ran(call["ref"], value, reported=answer is not None)
 
 
-def after_push_back(request: Request, problem: Mapping[str, Any]) -> Life:
+def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> Life:
     """Ask for a call alone that had no room in a batch, after the time that the service named, for ten minutes at most.
 
-    `request` has the key that the call had in the batch. Raises ClientError for any other problem, and at the end.
+    `request` has the key that the call had in the batch. Only the asking is repeated, and never what comes after it.
+    Raises ClientError for any other problem, and at the end.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
-    waited = 0
-    while error.code == _PUSHED_BACK and waited < _PUSHED_BACK_S:
-        yield Pause(pause)
-        waited, pause = waited + pause, _PAUSE_S
+    if error.code != _PUSHED_BACK:
+        raise error
+    args, secret, end = request.arguments(), Secret(), clock() + _PUSHED_BACK_S
+    asking = request.asking(args, secret.hash)
+    while (left := end - clock()) > 0:
+        yield Pause(min(pause, left))
+        pause = _PAUSE_S
         try:
-            return (yield from life(request))
+            patient = replace(asking, patience_s=max(0.0, end - clock()))
+            call = yield from _asked(request, patient, secret)
         except ClientError as refused:
+            if refused.code != _PUSHED_BACK:
+                return _refused(refused, known=True)
             error = refused
+        else:
+            return (yield from after_asking(request, args, secret, call))
     raise error
 
 

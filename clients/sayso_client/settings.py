@@ -83,8 +83,11 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _beside(file: Path, path: str) -> str:
-    """Return a path in the file as it is meant: relative to the file's folder, and never to the working folder."""
-    return str(file.absolute().parent / Path(path).expanduser())
+    """Return a path in the file as it is meant: relative to the file's folder, and never to the working folder.
+
+    An empty path stays empty, because it names no file.
+    """
+    return str(file.absolute().parent / Path(path).expanduser()) if path else ""
 
 
 def _readable(file: Path) -> str:

@@ -87,7 +87,7 @@ _KINDS = {
     "number": TokenKind.NUMBER,
 }
 #: Our commands that decide a call, without the slash.
-_COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
+_COMMANDS = frozenset({"approve", "reject", "cancel", "withdraw", "deny"})
 #: A command may be followed by our name. A command with another name after it belongs to another bot.
 _TO_US = "@sayso"
 _WELL = "well"

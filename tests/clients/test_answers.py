@@ -17,6 +17,7 @@ import rfc8785
 
 from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request, Sayso, configuration
 from sayso_client.gating import Tool
+from sayso_client.life import Pause, Send, after_push_back
 
 TOKEN = "sayso_test_token"
 ARGS = {"amount": 5}
@@ -456,3 +457,41 @@ def test_an_interrupted_question_is_withdrawn(wire: Wire, answers: list[tuple[in
         sayso.ask_human("Which stage?")
 
     assert "/v1/calls/r1/withdraw" == wire.heard[-1][1]
+
+
+PUSHED_BACK = {"code": "TOO_MANY_PENDING", "detail": "Too many.", "ref": None, "retry_after": 700}
+
+
+def test_a_call_without_room_is_asked_for_ten_minutes_at_most() -> None:
+    """The service's pause and the repeats of one request are cut to the time that is left."""
+    now = [0.0]
+    one = after_push_back(Request("pay", ARGS), PUSHED_BACK, clock=lambda: now[0])
+    assert Pause(600) == next(one)
+
+    now[0] = 600
+    asking = one.send(None)
+    assert isinstance(asking, Send)
+    assert 0 == asking.patience_s
+    with pytest.raises(ClientError) as last:
+        one.throw(ClientError("TOO_MANY_PENDING", "Too many."))
+    assert "TOO_MANY_PENDING" == last.value.code
+
+
+def test_a_function_that_fails_like_a_full_service_is_not_run_again(wire: Wire) -> None:
+    """Only the asking is repeated: the function ran."""
+    wire.answers = [
+        (200, {"calls": [{"id": "0", "call": None, "problem": PUSHED_BACK | {"retry_after": 1}}]}),
+        (200, call("allowed", claim=claimed()[1])),
+        (200, call("failed")),
+    ]
+    ran: list[int] = []
+
+    def pay() -> None:
+        ran.append(1)
+        raise ClientError("TOO_MANY_PENDING", "Too many.")
+
+    with client(wire) as sayso:
+        (came,) = sayso.batch([Planned(Request("pay", ARGS), pay)])
+
+    assert isinstance(came, NotRun)
+    assert (1, 3) == (len(ran), len(wire.heard))

@@ -617,3 +617,58 @@ def test_an_opencode_that_would_run_without_the_plugin_is_red(tmp_path: Path) ->
 
     (tmp_path / "sayso_client.hooks.js").unlink()
     assert "red" == checked("opencode", file)[0][0]
+
+
+def test_an_opencode_hook_that_is_gone_with_its_plugin_is_missed_until_it_is_removed(tmp_path: Path) -> None:
+    """Somebody deleted both by hand, so there is nothing to write: only the mark of the installation goes."""
+    file = tmp_path / "opencode.json"
+    file.write_text(OTHERS["opencode"])
+    install("opencode", file)
+    file.write_text(OTHERS["opencode"])
+    (tmp_path / "sayso_client.hooks.js").unlink()
+    assert installing.lost(file)
+
+    assert 0 == install("opencode", file, action="remove")
+    assert not installing.lost(file)
+
+
+def test_the_advice_about_a_missing_hook_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the recommended command would work on the user's own settings."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    own, other = tmp_path / "home" / installing.module("qwen").FILE, tmp_path / "other settings"
+
+    assert f"qwen --file '{other}'" in checked("qwen", other)[0][1]
+    assert "--file" not in checked("qwen", own)[0][1]
+
+
+def test_a_token_that_the_service_refuses_is_red(tmp_path: Path) -> None:
+    """It is the same token for every user, so each tool call is blocked."""
+    python, file = tmp_path / "python", tmp_path / "settings"
+    python.write_text('#!/bin/sh\necho \'{"sayso": ["UNAUTHENTICATED", "No."]}\'\n')
+    python.chmod(0o755)
+    named = installing.Service(url="https://gate.example.org", token_file="/t")
+    installing.planned("qwen", file, installing.command("qwen", named, 60, python=str(python)), 60).write()
+
+    assert "red" == checked("qwen", file)[0][0]
+
+
+def test_a_caller_who_may_not_ask_does_not_pass_the_check(
+    tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service answers an approver's token too, and would refuse each call."""
+    monkeypatch.setattr(Person, "answer", {**Person.answer, "scopes": ["approver"]})
+    reach("qwen", tmp_path / "settings", service)
+
+    assert "green" != checked("qwen", tmp_path / "settings")[0][0]
+
+
+def test_the_shell_of_the_command_counts(tmp_path: Path, service: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever can put another program in its place decides what the hook answers."""
+    opened = tmp_path / "opened"
+    opened.mkdir()
+    opened.chmod(0o777)
+    (opened / "sh").symlink_to("/bin/sh")
+    monkeypatch.setattr(installing, "_program", lambda name: str(opened / "sh") if name == "sh" else None)
+    reach("qwen", tmp_path / "settings", service)
+
+    assert [True] == [str(opened) in told for state, told in checked("qwen", tmp_path / "settings") if state == "red"]

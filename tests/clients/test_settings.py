@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,17 @@ def test_this_machine_needs_no_certificate(url: str) -> None:
 def test_what_a_file_cannot_hold_is_named(tmp_path: Path, text: str) -> None:
     """A token stands in no configuration, and is not repeated in the error."""
     assert "sayso_x" not in refused(file=kept(tmp_path, text))
+
+
+def test_an_empty_path_in_the_file_names_nothing(tmp_path: Path) -> None:
+    """It isn't the folder of the file: then no request could be made."""
+    found = configuration(
+        file=kept(tmp_path, 'url = "https://gate.example.org"\nsocket = ""\ntoken_file = ""\nca_file = ""\n')
+    )
+
+    assert (None, None, None) == (found.socket, found.token, found.ca_file)
+
+
+def test_certificates_are_checked_as_python_does_by_default() -> None:
+    """Python 3.13 became stricter, and our own context follows it."""
+    assert ssl.create_default_context().verify_flags == trusting(None).verify_flags

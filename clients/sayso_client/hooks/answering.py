@@ -78,7 +78,9 @@ class Hook:
         try:
             with self._connect() as client:
                 client.socket.settimeout(_PROBE_S)
-                client.call("ping")
+                scopes = client.call("ping").get("scopes", ())
+            if "agent" not in scopes:
+                code, why = "NOT_APPROVER", say("hook.scope")
         except ClientError as error:
             code, why = error.code, error.message
         return {**self._denied({}, why), PROBED: [code, why]}

@@ -90,9 +90,9 @@ def take(text: str) -> str:
 
 def ours(text: str) -> Any:
     """Return the part of the settings that installs our hook, in a form to compare."""
-    from sayso_client.hooks.installing import from_json, our_hooks
+    from sayso_client.hooks.installing import our_hooks_in
 
-    return our_hooks(from_json(text))
+    return our_hooks_in(text)
 
 
 def off(text: str) -> str | None:
@@ -100,11 +100,11 @@ def off(text: str) -> str | None:
 
     A rule under `permissions` or a hook of a wrong type makes Claude ignore the file, and say nothing.
     """
-    from sayso_client.hooks.installing import from_json, odd_hooks
+    from sayso_client.hooks.installing import from_json, hooks_off, odd_hooks
 
     document = from_json(text)
-    if document.get("disableAllHooks", False) is not False:
-        return "disableAllHooks"
+    if switch := hooks_off(document):
+        return switch
     if document.get("env", {}).get("CLAUDE_CODE_SIMPLE", "") not in {"", "0"}:
         return "env.CLAUDE_CODE_SIMPLE"
     for name in ("allow", "ask", "deny"):

@@ -71,16 +71,14 @@ def take(text: str) -> str:
 
 def ours(text: str) -> Any:
     """Return the part of the settings that installs our hook, in a form to compare."""
-    from sayso_client.hooks.installing import from_json, our_hooks
+    from sayso_client.hooks.installing import our_hooks_in
 
-    return our_hooks(from_json(text))
+    return our_hooks_in(text)
 
 
 def off(text: str) -> str | None:
     """Return the name of a setting with which Copilot asks no hook of this file, or None."""
-    from sayso_client.hooks.installing import from_json
+    from sayso_client.hooks.installing import from_json, hooks_off
 
     document = from_json(text)
-    if document.get("version") != 1:
-        return "version"
-    return "disableAllHooks" if document.get("disableAllHooks", False) is not False else None
+    return "version" if document.get("version") != 1 else hooks_off(document)

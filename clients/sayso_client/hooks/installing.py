@@ -31,7 +31,7 @@ from sayso_client.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 #: The text by which our commands are recognised. Every installed command contains it, and no other text does.
 MARK = "sayso_client.hooks"
@@ -159,7 +159,9 @@ class SettingsChange:
         return _backup(self.file) if is_first and self.before else None
 
     def forget(self) -> None:
-        """Delete the backup if the hook is removed, so that nothing misses the hook."""
+        """Delete the backups if the hook is removed, so that nothing misses the hook."""
+        if self.first:
+            self.first.forget()
         if self.removes:
             _backup(self.file).unlink(missing_ok=True)
 
@@ -304,7 +306,7 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
     """
     lines, plugin, known = _hook_lines(host, file), _plugin(host, file), module(host)
     if not lines:
-        return [("red", say("hook.absent", host=host, file=file))]
+        return [("red", say("hook.absent", host=_named(known, host, file), file=file))]
     line = next((line for line in lines if "$(" in line), lines[0])
     found = [_tried(line)]
     with _understood(file):
@@ -313,7 +315,12 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
         if not _is_as_written(host, file, line):
             found.append(("red", say("hook.changed", file=file, host=host)))
     files = [file, *([plugin] if plugin else [])]
-    return found + weak_points(_hook(line), files, [os.getuid()] if users is None else users)
+    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users)
+
+
+def _named(known: Host, host: str, file: Path) -> str:
+    """Return the words with which `sayso-hooks` works on this file: the host, and the file if it isn't the default."""
+    return host if file == own_file(known) else shlex.join([host, "--file", str(file)])
 
 
 def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
@@ -373,6 +380,12 @@ def _hook_lines(host: str, file: Path) -> list[str]:
 def _hook(line: str) -> list[str]:
     """Return the words of the hook's own command, which `command` put into a shell line, or []."""
     return shlex.split(shlex.split(line)[-1].partition("$(")[2].partition(") &&")[0]) if "$(" in line else []
+
+
+def _programs(line: str) -> list[str]:
+    """Return the hook's own command after the shell that runs it: both are files that somebody could change."""
+    hook = _hook(line)
+    return [shlex.split(line)[0], *hook] if hook else []
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -484,8 +497,8 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 def _tried(line: str) -> tuple[str, str]:
     """Run an installed command with the event PROBE, which no host sends.
 
-    A working hook denies it, and says whether the service answers and is the right one. A service that answers, but
-    refuses this user, may still know the agent's user.
+    A working hook denies it, and says whether the service answers and is the right one. A service that answers on a
+    socket, but refuses this user, may still know the agent's user. A token is the same for both users.
     """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
@@ -499,8 +512,9 @@ def _tried(line: str) -> tuple[str, str]:
         return "green", say("hook.sound")
     if code == "":
         return "red", say("hook.unsound")
-    state, key = ("red", "hook.unreached") if code in {"UNAVAILABLE", "CONFIGURATION"} else ("yellow", "hook.unlisted")
-    return state, say(key, why=why)
+    if code in {"UNAVAILABLE", "CONFIGURATION"} or "--token-file" in _hook(line):
+        return "red", say("hook.unreached", why=why)
+    return "yellow", say("hook.unlisted", why=why)
 
 
 def _strings(text: str) -> list[str]:
@@ -570,6 +584,16 @@ def our_hooks(document: Any) -> dict[str, list[Any]]:
         for event, groups in hooks.items()
         if _has_ours(groups)
     }
+
+
+def our_hooks_in(text: str) -> dict[str, list[Any]]:
+    """Return `our_hooks` of settings in JSON. Raises ValueError or TypeError for a text that isn't a JSON object."""
+    return our_hooks(from_json(text))
+
+
+def hooks_off(document: Mapping[str, Any]) -> str | None:
+    """Return `disableAllHooks` if the settings have it with any value but false, else None."""
+    return "disableAllHooks" if document.get("disableAllHooks", False) is not False else None
 
 
 def _only_ours(group: Any) -> Any:

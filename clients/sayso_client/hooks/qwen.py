@@ -47,18 +47,14 @@ def take(text: str) -> str:
 
 def ours(text: str) -> Any:
     """Return the part of the settings that installs our hook, in a form to compare."""
-    from sayso_client.hooks.installing import from_json, our_hooks
+    from sayso_client.hooks.installing import our_hooks_in
 
-    return our_hooks(from_json(text))
+    return our_hooks_in(text)
 
 
 def off(text: str) -> str | None:
     """Return the name of a setting with which Qwen asks no hook, or None."""
-    from sayso_client.hooks.installing import from_json, odd_hooks
+    from sayso_client.hooks.installing import from_json, hooks_off, odd_hooks
 
     document = from_json(text)
-    return (
-        "disableAllHooks"
-        if document.get("disableAllHooks", False) is not False
-        else odd_hooks(document, ("PreToolUse",))
-    )
+    return hooks_off(document) or odd_hooks(document, ("PreToolUse",))

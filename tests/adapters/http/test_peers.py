@@ -308,6 +308,39 @@ def test_answers_to_a_connection_that_broke_are_dropped(tmp_path: Path) -> None:
     assert [] == failed
 
 
+def test_an_answer_after_a_refusal_is_dropped(tmp_path: Path) -> None:
+    """A broken request ends the connection for those before it, whose answers then go nowhere, silently."""
+    failed: list[Exception] = []
+
+    async def run() -> None:
+        refused, answered = asyncio.Event(), asyncio.Event()
+
+        async def slow(_scope: Scope, _receive: Receive, send: Send) -> None:
+            await refused.wait()
+            try:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": b"late"})
+            except Exception as error:  # noqa: BLE001 - the test looks at it
+                failed.append(error)
+            answered.set()
+
+        server = Server(slow, [unix_listener(tmp_path / "run" / "s")])
+        await server.start()
+        reader, writer = await asyncio.open_unix_connection(tmp_path / "run" / "s")
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2 + b"broken\r\n\r\n")
+        async with asyncio.timeout(30):
+            assert 400 == status(await reader.readuntil(b"\r\n"))
+            refused.set()
+            await answered.wait()
+            assert b"late" not in await reader.read()
+        writer.close()
+        await server.stop()
+
+    uvloop.run(run())
+
+    assert [] == failed
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -15,9 +15,11 @@ import pytest
 import websockets
 from websockets.asyncio.client import unix_connect
 
+from adapters.http.queues import MOST, Queues
 from adapters.http.waits import Waits
 from bot.api import serve_api
-from hitl.limits import Limits
+from hitl.errors import TooManyPending
+from hitl.limits import CEILING, Limits
 from hitl.testing import SetClock
 from tests import api_clients
 from tests.adapters.http.conftest import CALL, asked
@@ -395,6 +397,21 @@ async def queue(client: httpx.AsyncClient, number: int, wait_s: int, **more: str
     """The answer to a call that may wait in line."""
     headers = {"Prefer": f"queue, wait={wait_s}"}
     return await client.post("/v1/calls", json=CALL | more | {"args": {"n": number}}, headers=headers)
+
+
+def test_all_lines_of_one_requester_together_are_limited() -> None:
+    """Agents name themselves, so a line for each name would be no limit. Another requester has room."""
+    queues = Queues()
+    with contextlib.ExitStack() as waiting:
+        for number in range(CEILING * MOST):
+            waiting.enter_context(queues.place("token:ci", f"agent {number}"))
+        with pytest.raises(TooManyPending), queues.place("token:ci", "one more"):
+            pytest.fail("it has a place")
+        with queues.place("token:other", "one more"):
+            pass
+
+    with queues.place("token:ci", "one more"):
+        pass
 
 
 class TestWithRareAsks:

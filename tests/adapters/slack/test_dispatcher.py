@@ -96,10 +96,11 @@ async def test_each_kind_of_event_has_a_listener(body: dict[str, Any], kind: typ
         {"command": "/other", "text": "", "user_id": "U1", "team_id": "T1", "channel_id": "C1"},
         {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "team_join"}},
         {"type": "shortcut", "callback_id": "x", "user": {"id": "U1"}},
+        press("vote") | {"view": {"id": "V2", "type": "modal", "private_metadata": "theirs"}},
     ],
 )
 async def test_an_event_that_no_listener_takes_comes_back(body: dict[str, Any]) -> None:
-    """Another window, command or event: it is not done, so that the inbox sets it aside in view."""
+    """Another window or its button, another command or event: it isn't done, so the inbox sets it aside in view."""
     with pytest.raises(Untaken):
         await heard(body)
 

@@ -53,7 +53,18 @@ def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["no", "no, thank you", "please don't", "cancel it now", "👎", "/reject", "nein danke", "hayır, reject"]
+    "text",
+    [
+        "no",
+        "no, thank you",
+        "please don't",
+        "cancel it now",
+        "👎",
+        "/reject",
+        "/withdraw",
+        "nein danke",
+        "hayır, reject",
+    ],
 )
 def test_a_bare_no_has_no_reason(text: str) -> None:
     """Politeness and repetition are no reason."""

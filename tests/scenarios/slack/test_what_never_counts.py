@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.call import Status, Verb
+from hitl.call import Event, Status, Verb
 from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from simulators.slack import Refuse
@@ -140,6 +140,19 @@ async def test_a_forged_value_is_none(stage: SlackStage) -> None:
 
     assert [Status.PENDING] * 2 == [await stage.status(one) for one in (call, other)]
     assert sorted(map(say, refused)) == sorted(room.whispers("ann"))
+
+
+async def test_a_button_that_is_not_ours_is_no_forgery(stage: SlackStage) -> None:
+    """Who presses it is told that it isn't known, and nothing on record says that anybody forged a button."""
+    call = await stage.ask()
+    room = stage.surface
+    forged = {"action_id": "sayso:snooze", "value": "later"}
+    await room.server.press(room.people["ann"], room.message(call), "sayso:approve", forged=forged)
+    await room.settle()
+
+    assert [say(Refusal.BUTTON)] == room.whispers("ann")
+    assert Event.FORGED not in {line.event for line in await stage.store.history("")}
+    assert "forged" not in await stage.events(call)
 
 
 async def test_the_same_delivery_again_has_no_effect(stage: SlackStage) -> None:

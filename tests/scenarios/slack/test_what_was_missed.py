@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,11 +36,19 @@ async def given_up(room: Room) -> None:
 async def missed(stage: SlackStage, text: str, *, edited: str = "", inside: bool = True) -> None:
     """Ann mentions the app while the service is down, in the thread or the channel; then the service is back."""
     room = stage.surface
+    async with away(stage):
+        said = await room.server.mention(room.people["ann"], room.room, text, thread=room.root if inside else None)
+        if edited:
+            await room.server.edit(room.people["ann"], said, f"@{room.app.bot.name} {edited}")
+
+
+@contextlib.asynccontextmanager
+async def away(stage: SlackStage) -> AsyncIterator[None]:
+    """The service is down meanwhile, until Slack has given up to deliver; then the service is back."""
+    room = stage.surface
     await room.settle()
     await stage.halt()
-    said = await room.server.mention(room.people["ann"], room.room, text, thread=room.root if inside else None)
-    if edited:
-        await room.server.edit(room.people["ann"], said, f"@{room.app.bot.name} {edited}")
+    yield
     await given_up(room)
     await stage.start()
     await room.server.wait_connected()
@@ -73,6 +82,32 @@ async def test_a_missed_mention_in_an_old_thread_of_a_pending_call_counts(stage:
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert 1 == len(stage.ran())
+
+
+@pytest.mark.parametrize(("between", "status"), [("", Status.SUCCEEDED), ("what is this?", Status.PENDING)])
+async def test_a_missed_yes_in_the_thread_of_a_pending_call_needs_no_mention(
+    stage: SlackStage, between: str, status: Status
+) -> None:
+    """It counts as it does while the service listens: not if somebody else wrote in between."""
+    room = stage.surface
+    call = await stage.ask()
+    async with away(stage):
+        if between:
+            await room.server.say(room.people["uma"], room.room, between, thread=room.root)
+        await room.server.say(room.people["ann"], room.room, "yes", thread=room.root)
+
+    assert status == await stage.status(call)
+
+
+async def test_a_missed_yes_without_a_mention_that_was_edited_decides_nothing(stage: SlackStage) -> None:
+    """Nobody knows what it said when its author sent it."""
+    room = stage.surface
+    call = await stage.ask()
+    async with away(stage):
+        said = await room.server.say(room.people["ann"], room.room, "what is this?", thread=room.root)
+        await room.server.edit(room.people["ann"], said, "yes")
+
+    assert Status.PENDING == await stage.status(call)
 
 
 async def test_replies_that_are_left_out_are_logged(stage: SlackStage, caplog: pytest.LogCaptureFixture) -> None:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.desk import Desk
 from benchmarks.figures import Spread
 from benchmarks.workers import tell
-from hitl.proof.keyring import new_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,7 +102,7 @@ def _work(rows: Rows, number: int) -> Work:
     ref = f"{number:08x}{rows.calls[0][0][8:]}"
     parked, decided, ended = rows.calls
     return Work(
-        [_insert("calls", (ref, new_short(), *parked[2:])), *_lines(rows.lines[0], ref)],
+        [_insert("calls", (ref, f"{number:06x}", *parked[2:])), *_lines(rows.lines[0], ref)],
         [
             _update(rows.columns, decided, ref, parked),
             _insert("votes", (ref, *rows.vote[1:])),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from cachetools import FIFOCache
 
+from hitl.cards.edits import compared
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.text import folded, hidden, visible
 from hitl.cards.written import Form, in_form, plain, spelled
@@ -46,11 +47,13 @@ class Masked:
     hidden: int
     #: The masked arguments as JSON.
     json: bytes
+    #: The diff of the old and the new text of an edit, if the arguments hold these, else "".
+    diff: str
 
     def __len__(self) -> int:
         """Return the size for the cache: the characters of all texts, with an allowance for the objects around them."""
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments)
-        return texts + 2 * (len(self.preview) + len(self.json))
+        return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff))
 
 
 _kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
@@ -112,6 +115,7 @@ def made(key: Key) -> Masked:
         preview=mask(visible(preview), code=True),
         hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
         json=msgspec.json.encode(plain(mask_value(arguments))),
+        diff=compared(dict(values)),
     )
 
 

@@ -389,7 +389,12 @@ class TestTooMany:
     async def test_a_question_is_not_asked_again_at_once(self, session: str) -> None:
         """The service runs every question, so that nothing tells a caller's question from one of its own agent."""
         world = World()
-        question: dict[str, Any] = {"tools": "sayso", "tool": "ask_human", "args": {"question": "Which one?"}, "session": session}
+        question: dict[str, Any] = {
+            "tools": "sayso",
+            "tool": "ask_human",
+            "args": {"question": "?"},
+            "session": session,
+        }
         await world.press(await world.ask(**question), verb=Verb.REJECT)
         with pytest.raises(RejectedRecently):
             await world.ask(**question)

@@ -51,11 +51,16 @@ class Edit(Struct, frozen=True):
     file_in: str | None = None
 
 
-def compared(args: Mapping[str, Any]) -> str:
-    """Return the diff of the old and the new texts in these (masked) arguments, or "" if none can be read from them.
+def compared(args: Mapping[str, Any]) -> str | None:
+    """Return the diff of the old and the new texts in these (masked) arguments.
 
-    It is slow for long texts, and `hitl.cards.masked` keeps it with the other texts of the call.
+    Return "" if the arguments hold a patch itself, and None if no change can be read from them. This is slow for long
+    texts, and `hitl.cards.masked` keeps the result with the other texts of the call.
     """
+    return _compared(args) or ("" if any(map(_is_patch, args.values())) else None)
+
+
+def _compared(args: Mapping[str, Any]) -> str:
     pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
     if len(pairs) + (_LIST in args) != 1:
         return ""
@@ -68,12 +73,12 @@ def compared(args: Mapping[str, Any]) -> str:
     return cut_middle("\n@@\n".join(diffs), PREVIEW_KEPT).text if all(diffs) else ""
 
 
-def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str], diff: str) -> Edit | None:
+def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str], diff: str | None) -> Edit | None:
     """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them.
 
     `texts` holds the text of each argument as a card shows it, and `diff` is what `compared` returned.
     """
-    if not diff and not any(map(_is_patch, args.values())):
+    if diff is None:
         return None
     # The package of the policy takes long to import, and most commands show cards without it.
     from hitl.policy.tables.tools import shape  # noqa: PLC0415

@@ -25,7 +25,7 @@ from hitl.cards.wording import IN_ENGLISH
 from hitl.question import asked, is_question, options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hitl.call import Call
     from hitl.cards.wording import Wording
@@ -117,21 +117,9 @@ def labels(call: Call) -> tuple[str, ...]:
     return tuple(one_line(mask(option)) for option in options(call))
 
 
-def masked_arguments(call: Call) -> dict[str, Any]:
+def masked_arguments(call: Call) -> Mapping[str, Any]:
     """Return the arguments with their secrets masked, in the caller's order and with the caller's digits."""
-    return {label: value for label, value, _ in _in_order(call)}
-
-
-def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
-    """Yield the masked name, value and text of each argument, in the caller's order. Equal masked names get a `'`."""
-    texts = masked(call)
-    taken: set[str] = set()
-    for (label, value), (_, text) in zip(texts.values, texts.arguments, strict=True):
-        free = label
-        while free in taken:
-            free += "'"
-        taken.add(free)
-        yield free, value, text
+    return masked(call).values
 
 
 def safe(text: str) -> str:
@@ -149,15 +137,14 @@ class _Told:
     def __init__(self, call: Call, wording: Wording) -> None:
         self._call = call
         self._wording = wording
-        arguments = list(_in_order(call))
+        texts = masked(call)
         #: All arguments, for the operator's headline, and those that no other part of the card shows.
-        self._all = {label: value for label, value, _ in arguments}
-        self._left = self._all
-        self._texts = {label: text for label, _, text in arguments}
+        self._all = self._left = texts.values
+        self._texts = texts.arguments
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
-        self._edit = None if self._diff else edit(call.tools, call.tool, self._all, self._texts, masked(call).diff)
+        self._edit = None if self._diff else edit(call.tools, call.tool, self._all, self._texts, texts.diff)
         if self._edit:
             self._take(self._edit.names)
         self._command = self._take_command()
@@ -171,7 +158,8 @@ class _Told:
             self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
 
     def _take(self, names: frozenset[str] | set[str]) -> None:
-        self._left = {name: value for name, value in self._left.items() if name not in names}
+        if not self._left.keys().isdisjoint(names):
+            self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
         """Return the shell line of a request that runs a command, or None. Drop the arguments that the line shows."""

@@ -49,7 +49,7 @@ def change(path: str, old: str | None, new: str, *, closely: bool = True) -> Fil
     masked, because a diff may show a part of a key without the key's first line.
     """
     before = old or ""
-    few = closely and max(before.count("\n"), new.count("\n")) < _COMPARED
+    few = closely and max(_lines(before), _lines(new)) <= _COMPARED
     lines, removed, added = _compared(before, new) if few else _replaced(before, new)
     names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if lines else []
     return FileChange(cut_middle("\n".join([*names, *lines]), PREVIEW_KEPT).text, added, removed)

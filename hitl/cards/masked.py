@@ -7,7 +7,6 @@ makes them outside the event loop before anybody looks at the call.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,12 +14,12 @@ import msgspec
 from cachetools import FIFOCache
 
 from hitl.cards.edits import compared
-from hitl.cards.redaction import mask, mask_value
+from hitl.cards.redaction import by_name, mask, mask_value
 from hitl.cards.text import folded, hidden, visible
 from hitl.cards.written import Form, in_form, plain, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from hitl.call import Call
 
@@ -110,7 +109,7 @@ def made(key: Key) -> Masked:
     """Mask the arguments and the preview. This uses no shared state, so any thread may call it."""
     args, preview, form = key
     arguments = in_form(msgspec.json.decode(args), form)
-    values = _named(_masked(name, value) for name, value in arguments.items())
+    values = by_name(_masked(name, value) for name, value in arguments.items())
     return Masked(
         arguments={label: _spell(inner) for label, inner in values.items()},
         values=values,
@@ -125,19 +124,6 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
     shown = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)
     ((label, inner),) = shown.items()
     return label, inner
-
-
-def _named(arguments: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the arguments by their masked names, with a mark on a name that another argument has already."""
-    named: dict[str, Any] = {}
-    marks: Counter[str] = Counter()
-    for label, inner in arguments:
-        free = label
-        while free in named:
-            marks[label] += 1
-            free = f"{label}'{marks[label]}" if marks[label] > 1 else f"{label}'"
-        named[free] = inner
-    return named
 
 
 def _spell(inner: Any) -> str:

@@ -10,6 +10,7 @@ from cachetools import FIFOCache
 from hitl.call import Ask, Call, Decision, Runs
 from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
 from hitl.outcomes import Refusal, fact
+from hitl.question import is_asked, is_question
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -84,8 +85,8 @@ class Rejections:
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        A call of the service's own agent is always admitted: a person told that agent to make it, and a person who says
-        the same thing again means it.
+        A tool call of the service's own agent is always admitted: a person told that agent to make it, and a person who
+        says the same thing again means it.
         """
         if _is_own(ask):
             return
@@ -99,8 +100,12 @@ class Rejections:
 
 
 def _is_own(call: Ask | Call) -> bool:
-    """Return whether the service's own agent asked for the call. Calls of the MCP gateway name a session."""
-    return call.runs is Runs.SERVICE and not call.session
+    """Return whether this is a tool call of the service's own agent. Calls of the MCP gateway name a session.
+
+    The service runs all questions. A caller's question needs no session, so it looks like one of the own agent.
+    """
+    question = is_asked(call) if isinstance(call, Ask) else is_question(call)
+    return call.runs is Runs.SERVICE and not call.session and not question
 
 
 @dataclass(slots=True)
@@ -114,9 +119,7 @@ class Flood:
     limits: Limits
     #: By requester and agent, and by requester alone (with None): the times of their calls, the oldest first. A tuple
     #: takes a tenth of the memory of a deque.
-    _asked: FIFOCache[tuple[str, str | None], tuple[datetime, ...]] = field(
-        default_factory=lambda: FIFOCache(_KEPT)
-    )
+    _asked: FIFOCache[tuple[str, str | None], tuple[datetime, ...]] = field(default_factory=lambda: FIFOCache(_KEPT))
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
         """Count one more call. Raises TooManyPending, with the time to wait, if that is one call too many."""

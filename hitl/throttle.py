@@ -40,7 +40,7 @@ class Patience:
         """Do as `admits`. Return how often the message was held back since the last time, or None to hold it back."""
         now = self._now()
         at, held = self._said.get(thing, (-math.inf, 0))
-        if now - at < self._every_s:
+        if 0 <= now - at < self._every_s:
             self._said[thing] = at, held + 1
             return None
         self._said[thing] = now, 0

@@ -170,7 +170,7 @@ class ModelAgent:
             await turn.keep(thread.packed())
         calls: dict[str, list[Wanted]] = {}
         for call in thread.waiting:
-            calls.setdefault(call.same, []).append(call)
+            calls.setdefault(_same(call), []).append(call)
         storing = asyncio.Lock()
         made = (self._make(turn, thread, same, storing) for same in calls.values())
         for error in await asyncio.gather(*made, return_exceptions=True):
@@ -229,11 +229,11 @@ class ModelAgent:
         If the model doesn't answer a shorter request either, the stored thread keeps everything: the thread is
         stored with an answer only.
         """
-        for most in (thread.length >> halved for halved in range(1, _HALVINGS + 1)):
+        for _ in range(_HALVINGS):
             try:
                 return await self._answer(thread, toolset)
             except ModelAPIError as error:
-                if not _too_long(error) or not thread.shorten(most):
+                if not _too_long(error) or not thread.shorten(thread.length // 2):
                     raise
                 _log.info("turn.shortened", {"characters": thread.length})
         return await self._answer(thread, toolset)
@@ -311,6 +311,14 @@ def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> li
         args = call.args_as_dict()
         calls.append(Wanted(call.tool_call_id, f"{answer}.{place}", offer.tools, offer.tool, args))
     return calls
+
+
+def _same(wanted: Wanted) -> str:
+    """Return a text that identical calls share. A call whose arguments have no canonical form is like no other call."""
+    try:
+        return wanted.same
+    except SaysoError:
+        return f"\n{wanted.id}"
 
 
 def _told(call: Call) -> str:

@@ -179,7 +179,7 @@ class _Finder:
     def _beyond(self, word: str) -> Iterator[str]:
         for folder in self._folders:
             path = self._meant(folder, word)
-            if self._inside(folder, word) is None and not path.startswith(_SYSTEM) and Path(path).is_file():
+            if self._inside(folder, word) is None and not path.startswith(_SYSTEM) and _is_file(path, closed=True):
                 yield path
 
     def _all(self) -> Iterator[str]:
@@ -267,9 +267,9 @@ class _Finder:
                 continue
             if _GLOB.search(path):
                 yield from self._matching(path)
-            elif (self._folder.root / path).is_dir():
-                yield from filter(self._is_file, [f"{path}/__main__.py"])
-            elif self._is_file(path):
+            elif stat.S_ISDIR(_mode(found := self._folder.root / path)):
+                yield from [f"{path}/__main__.py"] if _is_file(found / "__main__.py") else []
+            elif _is_file(found):
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
@@ -293,12 +293,6 @@ class _Finder:
             for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), MOST + 1):
                 yield "/".join(parts)
 
-    def _is_file(self, path: str) -> bool:
-        try:
-            return (self._folder.root / path).is_file()
-        except ValueError:
-            return False
-
     def _is_script(self, path: str) -> bool:
         """Return whether a file looks like a script, by its name or by its first two bytes."""
         if PurePosixPath(path).suffix.lower() in _SUFFIXES:
@@ -307,6 +301,24 @@ class _Finder:
             return bytes_start(self._folder, path) == b"#!"
         except InvalidConfirmation:
             return False
+
+
+def _is_file(path: Path | str, *, closed: bool = False) -> bool:
+    """Return whether there is a regular file. `closed` is the answer if this user may not look there."""
+    return stat.S_ISREG(_mode(path, stat.S_IFREG if closed else 0))
+
+
+def _mode(path: Path | str, closed: int = 0) -> int:
+    """Return the mode of a file, 0 if there is none, and `closed` if this user may not look there.
+
+    Any word of a line may be asked about, so the name may also be too long or hold what no name holds.
+    """
+    try:
+        return Path(path).stat().st_mode
+    except PermissionError:
+        return closed
+    except (OSError, ValueError):
+        return 0
 
 
 def bytes_start(folder: Folder, path: str) -> bytes:

@@ -8,7 +8,7 @@ from hitl.cards.card import Way, card, details
 from hitl.cards.data import view
 from hitl.cards.edits import TEXTS
 from hitl.cards.lines import in_utc, plain
-from hitl.cards.previews import change, is_diff, sides
+from hitl.cards.previews import change, is_diff, is_quick, sides
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
 from hitl.proof.canonical import digest_mark
@@ -105,7 +105,8 @@ def _diff(call: Call) -> str | None:
         if isinstance(old, str) and isinstance(new, str):
             # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.
             end = "\n" * bool(old and new and not old.endswith("\n") and not new.endswith("\n"))
-            return change("", old + end, new + end).diff
+            old, new = old + end, new + end
+            return change("", old, new, closely=is_quick([(old, new)])).diff
     return None
 
 

@@ -149,28 +149,28 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
         return ""
     facts = {"short": call.short, "left": time_left(call.deadline - now, wording)}
     told = [
-        wording.say(f"{form}{counted}", **facts, count=more, keys=wording.say(keys))
-        for counted in ([".more", ""] if more else [""])
-        for form, keys in (_QUESTION if is_question(call) else _KEYS)
+        wording.say(form, **facts, count=more, keys=wording.say(keys))
+        for forms in ([_COUNTED, _PLAIN] if more else [_PLAIN])
+        for form, keys in zip(forms, _QUESTION if is_question(call) else _KEYS, strict=True)
     ]
     told.append(wording.say("terminal.left", **facts, keys="").rstrip(" "))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The forms of the bottom line and the names of the keys in them, from the widest to the narrowest.
+#: The forms of the bottom line from the widest to the narrowest, without and with the number of other requests.
+_PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
+_COUNTED = (
+    *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
+    *("terminal.left.more", "terminal.narrow.more"),
+)
+#: The names of the keys in each of these forms.
 _KEYS = (
-    ("terminal.left", "terminal.keys"),
-    ("terminal.left", "terminal.keys.short"),
-    ("terminal.narrow", "terminal.keys.narrow"),
-    ("terminal.left", "terminal.keys.shortest"),
-    ("terminal.narrow", "terminal.keys.shortest"),
+    *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
+    *("terminal.keys.shortest", "terminal.keys.shortest"),
 )
 _QUESTION = (
-    ("terminal.left", "terminal.keys.question"),
-    ("terminal.left", "terminal.keys.question.short"),
-    ("terminal.narrow", "terminal.keys.question.short"),
-    ("terminal.left", "terminal.keys.question.shortest"),
-    ("terminal.narrow", "terminal.keys.question.shortest"),
+    *("terminal.keys.question", "terminal.keys.question.short", "terminal.keys.question.short"),
+    *("terminal.keys.question.shortest", "terminal.keys.question.shortest"),
 )
 
 

@@ -8,15 +8,16 @@ elsewhere, so its arguments are all that is known here.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from hitl.cards.previews import change
-from hitl.cards.text import folded, visible
+from hitl.cards.previews import PREVIEW_KEPT, change, is_quick
+from hitl.cards.text import cut_middle, folded, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 #: The names that coding agents and MCP servers give to the two texts of an edit.
 TEXTS = (
@@ -34,9 +35,9 @@ _HEADERS = 3
 #: The argument in which Codex sends a patch to its hook.
 _PATCH = "command"
 _PATCH_BEGINS = ("*** Begin Patch\n", "--- ", "@@ ")
-#: The arguments by which an edit that holds no patch is known.
-_TELLING = frozenset({_LIST, *(name for pair in TEXTS for name in pair)})
-_PATCH_LINE = re.compile(r"^\*\*\* (?!Begin Patch$|End Patch$|End of File$)(.*)$", re.MULTILINE)
+#: From the first three stars of a line to its end. The pattern begins with plain characters, so the search is quick.
+_PATCH_LINE = re.compile(r"\*\*\* ([^\n]*)")
+_NO_FILES = frozenset({"Begin Patch", "End Patch", "End of File"})
 _UPDATE = "Update File: "
 
 
@@ -50,9 +51,34 @@ class Edit(Struct, frozen=True):
     file_in: str | None = None
 
 
-def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
-    """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them."""
-    if _TELLING.isdisjoint(args) and not any(map(_is_patch, args.values())):
+def compared(args: Mapping[str, Any]) -> str | None:
+    """Return the diff of the old and the new texts in these (masked) arguments.
+
+    Return "" if the arguments hold a patch itself, and None if no change can be read from them. This is slow for long
+    texts, and `hitl.cards.masked` keeps the result with the other texts of the call.
+    """
+    return _compared(args) or ("" if any(map(_is_patch, args.values())) else None)
+
+
+def _compared(args: Mapping[str, Any]) -> str:
+    pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
+    if len(pairs) + (_LIST in args) != 1:
+        return ""
+    texts = [_texts(one) for one in ([args] if pairs else _listed(args[_LIST]))]
+    edits = [each for each in texts if each is not None]
+    if not edits or len(edits) < len(texts):
+        return ""
+    closely = is_quick(edits)
+    diffs = [_diff(*each, closely=closely) for each in edits]
+    return cut_middle("\n@@\n".join(diffs), PREVIEW_KEPT).text if all(diffs) else ""
+
+
+def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str], diff: str | None) -> Edit | None:
+    """Return the change that this tool makes with these (masked) arguments, or None if that can't be read from them.
+
+    `texts` holds the text of each argument as a card shows it, and `diff` is what `compared` returned.
+    """
+    if diff is None:
         return None
     # The package of the policy takes long to import, and most commands show cards without it.
     from hitl.policy.tables.tools import shape  # noqa: PLC0415
@@ -60,19 +86,14 @@ def edit(tools: str, tool: str, args: Mapping[str, Any]) -> Edit | None:
     known = shape(tools, tool)
     if known is None or known.kind != "edit":
         return None
-    if found := _patch(args, {*known.content, _PATCH}):
+    if found := _patch(args, texts, {*known.content, _PATCH}):
         return found
+    if not diff:
+        return None
     pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
-    if len(pairs) + (_LIST in args) != 1:
-        return None
-    changes = [args] if pairs else _listed(args[_LIST])
-    diffs = [_compared(one) for one in changes]
-    if not diffs or not all(diffs):
-        return None
     named = [name for name in known.writes if name in args]
     file = args[named[0]] if len(named) == 1 and isinstance(args[named[0]], str) and args[named[0]] else None
-    diff, names = "\n@@\n".join(map(str, diffs)), frozenset(pairs[0] if pairs else {_LIST})
-    return Edit(diff, names, file, named[0] if file else None)
+    return Edit(diff, frozenset(pairs[0] if pairs else {_LIST}), file, named[0] if file else None)
 
 
 def _listed(changes: Any) -> list[Mapping[str, Any]]:
@@ -86,28 +107,39 @@ def _listed(changes: Any) -> list[Mapping[str, Any]]:
     return changes if is_plain else []
 
 
-def _compared(edited: Mapping[str, Any]) -> str | None:
-    """Return the diff of the two texts of one edit, or None if there are no two texts that differ."""
+def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the old and the new text of one edit as a card shows them, or None if these aren't two texts."""
     texts = [edited.get(name) for pair in TEXTS if edited.keys() >= set(pair) for name in pair]
     if len(texts) != len(TEXTS[0]) or not all(isinstance(text, str) for text in texts):
         return None
     # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
     old, new = (f"{folded(visible(str(text)))}\n" if text else "" for text in texts)
-    lines = change("", old, new).diff.split("\n")[_HEADERS:]
+    return old, new
+
+
+def _diff(old: str, new: str, *, closely: bool) -> str:
+    lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
     # The lines of the file in which the text stands aren't known, so the numbers of lines in it would be false.
-    return "\n".join("@@" if line.startswith("@@ -") else line for line in lines) or None
+    return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 
-def _patch(args: Mapping[str, Any], names: Collection[str]) -> Edit | None:
+def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[str]) -> Edit | None:
     """Return the change of a diff, or of a patch in the format of Codex, which names its files itself. Else None."""
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None
     if not isinstance(text, str) or not _is_patch(text):
         return None
-    shown = folded(visible(text.removesuffix("\n")))
-    files = _PATCH_LINE.findall(shown)
+    files = list(islice(_headers(text), 2))
     file = files[0].removeprefix(_UPDATE) if len(files) == 1 and files[0].startswith(_UPDATE) else None
-    return Edit(shown, frozenset(found), file)
+    return Edit(texts[found[0]], frozenset(found), file)
+
+
+def _headers(patch: str) -> Iterator[str]:
+    """Yield the lines of a patch that name files. Codex takes a line for one whatever blanks are around it."""
+    for line in _PATCH_LINE.finditer(patch):
+        begins = patch.rfind("\n", 0, line.start()) + 1
+        if not patch[begins : line.start()].strip() and (said := line[1].strip()) not in _NO_FILES:
+            yield said
 
 
 def _is_patch(value: Any) -> bool:

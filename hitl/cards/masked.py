@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from cachetools import FIFOCache
 
-from hitl.cards.redaction import mask, mask_value
+from hitl.cards.edits import compared
+from hitl.cards.redaction import by_name, mask, mask_value
 from hitl.cards.text import folded, hidden, visible
 from hitl.cards.written import Form, in_form, plain, spelled
 
@@ -37,20 +38,23 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: Name and value of each argument as visible text, with long runs replaced by a count, in the caller's order.
-    arguments: tuple[tuple[str, str], ...]
-    #: Each argument's masked name and masked value. A number is a `Number` if its caller wrote other digits.
-    values: tuple[tuple[str, Any], ...]
+    #: By the masked name of each argument, in the caller's order: its visible text, with long runs replaced by a count.
+    #: Among names that look the same once they are masked, the second has a `'` at its end, the third `'2`, and so on.
+    arguments: Mapping[str, str]
+    #: By the same names: the masked values. A number is a `Number` if its caller wrote other digits.
+    values: Mapping[str, Any]
     preview: str
     #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
     #: The masked arguments as JSON.
     json: bytes
+    #: The diff of the old and the new text of an edit, "" if the arguments hold a patch itself, None if neither.
+    diff: str | None
 
     def __len__(self) -> int:
         """Return the size for the cache: the characters of all texts, with an allowance for the objects around them."""
-        texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments)
-        return texts + 2 * (len(self.preview) + len(self.json))
+        texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments.items())
+        return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff or ""))
 
 
 _kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
@@ -105,13 +109,14 @@ def made(key: Key) -> Masked:
     """Mask the arguments and the preview. This uses no shared state, so any thread may call it."""
     args, preview, form = key
     arguments = in_form(msgspec.json.decode(args), form)
-    values = tuple(_masked(name, value) for name, value in arguments.items())
+    values = by_name(_masked(name, value) for name, value in arguments.items())
     return Masked(
-        arguments=tuple(_spell(label, inner) for label, inner in values),
+        arguments={label: _spell(inner) for label, inner in values.items()},
         values=values,
         preview=mask(visible(preview), code=True),
         hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
         json=msgspec.json.encode(plain(mask_value(arguments))),
+        diff=compared(values),
     )
 
 
@@ -121,10 +126,10 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
     return label, inner
 
 
-def _spell(label: str, inner: Any) -> tuple[str, str]:
+def _spell(inner: Any) -> str:
     text = inner if isinstance(inner, str) else _compact(inner)
     # A line feed at the very end is dropped: no line follows it.
-    return visible(label, keep_newlines=False), folded(visible(text.removesuffix("\n")))
+    return folded(visible(text.removesuffix("\n")))
 
 
 def _compact(value: Any) -> str:

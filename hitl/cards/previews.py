@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ PREVIEW_KEPT = 16_000
 # The most lines that are compared line by line, because that takes quadratic time at worst. In a longer text,
 # everything between the shared start and the shared end counts as changed.
 _COMPARED = 2_000
+#: The most lines, and the most pairs of an old line and an equal new line, that are compared while other cards wait.
+#: That takes about ten milliseconds at worst.
+_QUICK_LINES, _QUICK_PAIRS = 400, 4_000
 _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
 _UNENDED = "\n\\ No newline at end of file"
 
@@ -37,17 +41,26 @@ class FileChange:
     removed: int
 
 
-def change(path: str, old: str | None, new: str) -> FileChange:
+def change(path: str, old: str | None, new: str, *, closely: bool = True) -> FileChange:
     """Return the change from one text to another. `old` is None if there is no file yet.
 
+    Without `closely`, everything between the shared start and the shared end counts as changed, as in a long text.
     Only a line feed ends a line, so another line break can't hide a part of a line. The lines of private keys are
     masked, because a diff may show a part of a key without the key's first line.
     """
-    hunks = list(_hunks(old or "", new))
-    marks = [line[:1] for line in hunks]
-    names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
-    diff = "\n".join([*names, *(line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks)])
-    return FileChange(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
+    before = old or ""
+    few = closely and max(_lines(before), _lines(new)) <= _COMPARED
+    lines, removed, added = _compared(before, new) if few else _replaced(before, new)
+    names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if lines else []
+    return FileChange(cut_middle("\n".join([*names, *lines]), PREVIEW_KEPT).text, added, removed)
+
+
+def is_quick(edits: Sequence[tuple[str, str]]) -> bool:
+    """Return whether all these pairs of an old and a new text together can be compared closely at once."""
+    if sum(text.count("\n") + 1 for pair in edits for text in pair) > _QUICK_LINES:
+        return False
+    counted = ((Counter(lines_of(old)), Counter(lines_of(new))) for old, new in edits)
+    return sum(count * after[line] for before, after in counted for line, count in before.items()) <= _QUICK_PAIRS
 
 
 def is_diff(preview: str) -> bool:
@@ -98,13 +111,20 @@ def lines_of(text: str) -> list[str]:
     return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
+def _compared(old: str, new: str) -> tuple[list[str], int, int]:
+    """Return the lines of a unified diff after its header, and how many of them remove a line and add one.
+
+    It compares the real lines, and shows keys masked.
+    """
+    hunks = list(_hunks(old, new))
+    marks = [line[:1] for line in hunks]
+    lines = [line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks]
+    return lines, marks.count("-"), marks.count("+")
+
+
 def _hunks(old: str, new: str) -> Iterator[str]:
-    """Yield the lines of a unified diff after its header. It compares the real lines, and shows keys masked."""
-    before, after = lines_of(old), lines_of(new)
-    few = max(len(before), len(after)) <= _COMPARED
-    groups = difflib.SequenceMatcher(None, before, after).get_grouped_opcodes() if few else _replaced(before, after)
     shown, shown_new = lines_of(mask_key_lines(old)), lines_of(mask_key_lines(new))
-    for group in groups:
+    for group in difflib.SequenceMatcher(None, lines_of(old), lines_of(new)).get_grouped_opcodes():
         (_, start, _, start_new, _), (_, _, end, _, end_new) = group[0], group[-1]
         yield f"@@ -{_span(start, end - start)} +{_span(start_new, end_new - start_new)} @@\n"
         for tag, start, end, start_new, end_new in group:
@@ -115,12 +135,40 @@ def _hunks(old: str, new: str) -> Iterator[str]:
                 yield from (f"+{line}" for line in shown_new[start_new:end_new])
 
 
-def _replaced(before: list[str], after: list[str]) -> list[list[tuple[str, int, int, int, int]]]:
-    """Return the one change between a shared start and a shared end, as opcodes of difflib, or nothing."""
-    start = _shared(before, after)
-    end = _shared(before[start:][::-1], after[start:][::-1])
-    change = ("replace", start, len(before) - end, start, len(after) - end)
-    return [[change]] if before != after else []
+def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
+    """Return the same as `_compared` for one change, of everything between the shared start and the shared end.
+
+    No list of lines is made, because a megabyte may have half a million of them.
+    """
+    if old == new:
+        return [], 0, 0
+    start = old.rfind("\n", 0, _shared_start(old, new)) + 1
+    shared = _shared_end(old[start:], new[start:])
+    sides = [(text, start, len(text) - shared) for text in (old, new)]
+    line = old.count("\n", 0, start)
+    removed, added = (_lines(text[start:end]) for text, start, end in sides)
+    signed = (_signed(sign, _shown(*side)) for sign, side in zip("-+", sides, strict=True))
+    return [f"@@ -{_span(line, removed)} +{_span(line, added)} @@", *filter(None, signed)], removed, added
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    """Return a part of a text that begins and ends with whole lines, with the lines of keys masked."""
+    masked = mask_key_lines(text)
+    if masked == text:
+        return text[start:end]
+    line = text.count("\n", 0, start)
+    return "".join(lines_of(masked)[line : line + _lines(text[start:end])])
+
+
+def _signed(sign: str, text: str) -> str:
+    """Return whole lines with a sign before each, without a line feed at the end, or ""."""
+    if not text:
+        return ""
+    return sign + text.removesuffix("\n").replace("\n", f"\n{sign}") + _UNENDED * (not text.endswith("\n"))
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") and text != "")
 
 
 def _span(start: int, length: int) -> str:
@@ -131,7 +179,26 @@ def _span(start: int, length: int) -> str:
     return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 
 
-def _shared(one: list[str], other: list[str]) -> int:
-    """Return the number of equal lines at the start of both lists."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _shared_start(one: str, other: str) -> int:
+    """Return the number of equal characters at the start of both texts."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _shared_end(one: str, other: str) -> int:
+    """Return the number of characters in the equal lines at the end of both texts, which begin with whole lines."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    whole = all(low == len(text) or text[len(text) - low - 1] == "\n" for text in (one, other))
+    return low if whole else len(one) - ((one.find("\n", len(one) - low) + 1) or len(one))

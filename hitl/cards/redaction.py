@@ -12,12 +12,13 @@ time grows only with the length of the text.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # A token may start anywhere except inside a word. It may also start right after an escape such as `\n` in JSON.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
@@ -424,24 +425,34 @@ def is_secret_name(name: str) -> bool:
 
 def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
     described = _describes_a_secret(value)
-    masked: dict[str, Any] = {}
-    for key, item in value.items():
+
+    def shown(key: str, item: Any) -> Any:
         secret = is_secret_name(key) or (described and key.lower() == "value")
-        masked[_free_key(mask(key, code=True), masked)] = _hide(item) if secret else mask_value(item, code=code)
-    return masked
+        return _hide(item) if secret else mask_value(item, code=code)
+
+    return by_name((mask(key, code=True), shown(key, item)) for key, item in value.items())
+
+
+def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return items by their masked names, which may be equal: the second gets a `'` at its end, the third `'2`.
+
+    The numbers keep this quick for any number of equal names.
+    """
+    named: dict[str, Any] = {}
+    marks: Counter[str] = Counter()
+    for name, item in items:
+        free = name
+        while free in named:
+            marks[name] += 1
+            free = f"{name}'{marks[name]}" if marks[name] > 1 else f"{name}'"
+        named[free] = item
+    return named
 
 
 def _describes_a_secret(value: Mapping[str, Any]) -> bool:
     """Return whether an object gives a secret by name and value: `{"name": "Authorization", "value": ...}`."""
     names = (item for key, item in value.items() if key.lower() in {"name", "key", "header"})
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
-
-
-def _free_key(key: str, taken: Mapping[str, Any]) -> str:
-    """Return the key, with `'` added until no other key equals it, because two masked keys can be equal."""
-    while key in taken:
-        key += "'"
-    return key
 
 
 def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from hitl.call import Risk
-from hitl.cards.edits import edit
+from hitl.cards.edits import TEXTS, edit
 from hitl.cards.masked import masked
+from hitl.cards.previews import is_diff
 from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
 from hitl.cards.text import folded, one_line, quoted, split_middle, visible
@@ -24,7 +25,7 @@ from hitl.cards.wording import IN_ENGLISH
 from hitl.question import asked, is_question, options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hitl.call import Call
     from hitl.cards.wording import Wording
@@ -44,9 +45,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = ("command", "cmd")
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
 #: Arguments whose whole effect a diff shows, and arguments that the executor's sentence may name.
-_IN_DIFFS = frozenset({"text", "content", "old", "new", "old_text", "new_text", "old_string", "new_string", "patch"})
+_IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _HASH = re.compile("[0-9a-f]{1,64}")
 _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 
@@ -115,21 +117,9 @@ def labels(call: Call) -> tuple[str, ...]:
     return tuple(one_line(mask(option)) for option in options(call))
 
 
-def masked_arguments(call: Call) -> dict[str, Any]:
+def masked_arguments(call: Call) -> Mapping[str, Any]:
     """Return the arguments with their secrets masked, in the caller's order and with the caller's digits."""
-    return {label: value for label, value, _ in _in_order(call)}
-
-
-def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
-    """Yield the masked name, value and text of each argument, in the caller's order. Equal masked names get a `'`."""
-    texts = masked(call)
-    taken: set[str] = set()
-    for (label, value), (_, text) in zip(texts.values, texts.arguments, strict=True):
-        free = label
-        while free in taken:
-            free += "'"
-        taken.add(free)
-        yield free, value, text
+    return masked(call).values
 
 
 def safe(text: str) -> str:
@@ -147,13 +137,14 @@ class _Told:
     def __init__(self, call: Call, wording: Wording) -> None:
         self._call = call
         self._wording = wording
-        arguments = list(_in_order(call))
-        self._left = {label: value for label, value, _ in arguments}
-        self._texts = {label: text for label, _, text in arguments}
+        texts = masked(call)
+        #: All arguments, for the operator's headline, and those that no other part of the card shows.
+        self._all = self._left = texts.values
+        self._texts = texts.arguments
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
-        self._edit = None if self._diff else edit(call.tools, call.tool, self._left)
+        self._edit = None if self._diff else edit(call.tools, call.tool, self._all, self._texts, texts.diff)
         if self._edit:
             self._take(self._edit.names)
         self._command = self._take_command()
@@ -167,7 +158,8 @@ class _Told:
             self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
 
     def _take(self, names: frozenset[str] | set[str]) -> None:
-        self._left = {name: value for name, value in self._left.items() if name not in names}
+        if not self._left.keys().isdisjoint(names):
+            self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
         """Return the shell line of a request that runs a command, or None. Drop the arguments that the line shows."""
@@ -181,7 +173,7 @@ class _Told:
                 value = _typed(value)
             if isinstance(value, str):
                 self._take({name})
-                return safe(value)
+                return safe(value) if value is not self._all[name] else self._texts[name]
         return None
 
     def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
@@ -200,7 +192,7 @@ class _Told:
     def _phrase(self) -> str:
         """Return the phrase: the operator's headline, else "run" or the executor's sentence, else the tool's name."""
         card, call = self._call.verdict.card, self._call
-        if card and card.headline and (told := filled(card.headline, self._left)):
+        if card and card.headline and (told := filled(card.headline, self._all)):
             self._leave_below(card.fields, told[1])
             return self._within(told[0])
         if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
@@ -270,13 +262,14 @@ class _Told:
         return (*parts, *fields), left_out + cut
 
     def _fields(self, room: int) -> tuple[list[Part], int]:
-        named = [(_label(name), self._texts[name]) for name in self._left]
+        named = list(self._left)
         most = max(1, room // _LEAST_PER_ARGUMENT)
-        left_out = sum(len(name) + len(text) for name, text in named[most:])
+        left_out = sum(len(name) + len(self._texts[name]) for name in named[most:])
         each = max(room // max(1, min(most, len(named))), _LEAST)
         parts: list[Part] = []
-        for (label, whole), text in named[:most]:
-            found, cut = _field(label, text, each, self._wording)
+        for name in named[:most]:
+            label, whole = _label(name)
+            found, cut = _field(label, self._texts[name], each, self._wording)
             parts += found
             left_out += cut + max(0, whole - len(label))
         if named[most:]:
@@ -292,7 +285,7 @@ def _diff(call: Call) -> tuple[str, bool]:
     """
     shown = folded(masked(call).preview.removesuffix("\n"))
     if not shown.startswith("--- "):
-        return shown, shown.startswith("@@ -")
+        return shown, is_diff(shown)
     headers = _HEADERS.match(shown)
     if headers is None or "\n+++ " in shown[headers.end() :]:
         return shown, True
@@ -349,4 +342,4 @@ def _split_lines(text: str) -> tuple[str, str, int]:
 
 def _within(text: str, units: int) -> int:
     """Return a number of characters that surely fits into this many UTF-16 units, in which chat platforms count."""
-    return units if max(text, default="") <= "\uffff" else units // 2
+    return units // 2 if not text.isascii() and _ASTRAL.search(text) else units

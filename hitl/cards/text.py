@@ -39,6 +39,8 @@ _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
 # A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
+# A line shows only the start and the end of a long text, so only so many characters of each are made visible.
+_EDGE = 5000
 
 _BLANKS_KEPT = 30
 _MANY_BREAKS = regex.compile(r"(?:[ \t]*\n){4,}")
@@ -99,7 +101,16 @@ def one_line(text: str, limit: int = 200) -> str:
     """
     if _harmless(text):
         return _cut(text, limit, _in_signs).text
-    return _cut(visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS), limit, _in_signs).text
+    if (between := len(text) - 2 * _EDGE) > 0:
+        head, tail = _in_one_line(text[:_EDGE]), _in_one_line(text[-_EDGE:])
+        # Many marks on one letter become a short count, so that the ends could be too short to fill the line.
+        if min(len(head), len(tail)) > limit:
+            return _cut(head + tail, limit, lambda count: _in_signs(count + between)).text
+    return _cut(_in_one_line(text), limit, _in_signs).text
+
+
+def _in_one_line(text: str) -> str:
+    return visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS)
 
 
 def cut_middle(text: str, limit: int, wording: Wording = IN_ENGLISH) -> Cut:

@@ -122,6 +122,8 @@ def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     while waiting:
         at, value = waiting.popleft()
         yield at, value
+        if len(at) > _LONGEST_POINTER:
+            continue
         items: Iterable[tuple[object, Any]] = ()
         if isinstance(value, dict):
             items = value.items()

@@ -37,3 +37,13 @@ def test_the_next_message_says_how_many_were_held_back() -> None:
 
     assert [0, None, None, None] == told
     assert 3 == patience.held_back("a")
+
+
+def test_a_clock_that_was_put_back_holds_nothing_back() -> None:
+    """Else a message could be held back for as long as the clock was wrong."""
+    now = [10_000.0]
+    patience = Patience(lambda: now[0])
+    patience.admits("a")
+    now[0] = 0.0
+
+    assert [True, False] == [patience.admits("a"), patience.admits("a")]

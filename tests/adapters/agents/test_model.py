@@ -16,6 +16,7 @@ from adapters.agents.providers import KINDS, has_price, make_model
 from hitl.call import Call as ToolCall
 from hitl.call import Decision, Result, State
 from hitl.errors import InvalidConfirmation
+from hitl.proof.canonical import canonical
 from hitl.testing import a_call
 from simulators.model import Asked, Call, ModelServer, Reply
 from tests.adapters.agents.turns import ATurn, offers, ran
@@ -377,6 +378,32 @@ async def test_a_chat_that_is_stuck_goes_on(server: ModelServer, agent: Agents) 
     server.script = with_room_for(8_000, lambda _: FINE)
     assert "Fine." == await asks.take(ATurn(text="hello", before=turn.state))
     assert ["succeeded"] * 40 == [json.loads(each)["status"] for each in server.asked[-1].results.values()]
+
+
+async def test_a_request_is_halved_each_time(server: ModelServer, agent: Agents) -> None:
+    """A model with room for an eighth of it gets more than a sixteenth."""
+    state, asks = b"", agent()
+    for number in range(64):
+        turn = ATurn(text=f"{number} " + "x" * 1000, before=state)
+        await asks.take(turn)
+        state = turn.state
+    server.script = with_room_for(3_000, lambda _: FINE)
+    await asks.take(ATurn(text="hello", before=state))
+
+    assert 5 <= len(server.asked[-1].words) < 12
+
+
+async def test_arguments_without_a_canonical_form_break_no_turn(server: ModelServer, agent: Agents) -> None:
+    """The gate refuses that call, and the calls beside it are made."""
+
+    def judged(tool: str, args: Mapping[str, object]) -> ToolCall:
+        canonical(args)
+        return ran(tool, args)
+
+    play(server, Reply(calls=(Call(LIST, {"n": 2**60}), Call(LIST, {"n": 2**60}), Call(DELETE, {"path": "a"}))), FINE)
+
+    assert "Fine." == await agent().take(ATurn(ends=judged))
+    assert ["not_asked", "not_asked", "succeeded"] == [each["status"] for each in results(server.asked[1])]
 
 
 async def test_a_refusal_of_a_short_request_leaves_nothing_out(server: ModelServer, agent: Agents) -> None:

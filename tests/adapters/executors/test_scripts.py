@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import tempfile
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,6 +137,41 @@ def test_a_card_names_files_outside_of_the_workspace_if_a_command_can_reach_them
 
     assert [True] == [says(note, "shell.scripts.outside", scripts=script.name) for note in free[1:]]
     assert () == confined
+
+
+def test_a_card_names_a_file_outside_that_this_user_may_not_look_at(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file may be there, and another user's command may run it."""
+    real = os.stat
+
+    def closed(path: Any, *args: Any, **more: Any) -> os.stat_result:
+        if str(path).startswith("/closed/"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *args, **more)
+
+    monkeypatch.setattr(os, "stat", closed)
+
+    assert ("/closed/x.sh",) == scripts_of("bash /closed/x.sh", folder).outside
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bash ../" + "x" * 300,
+        "bash " + "x" * 300,
+        f"python3 -c '{'x' * 300}'",
+        f"python3 -c '{'x' * 300}/[y]*'",
+        f"make -C {'x' * 300}",
+        "bash a\\\0b",
+    ],
+    ids=["outside", "inside", "code", "code like a pattern", "folder", "NUL"],
+)
+def test_a_word_that_can_be_no_name_of_a_file_is_none(folder: Folder, line: str) -> None:
+    """Code and other words may be longer than any file's name."""
+    found = scripts_of(line, folder)
+
+    assert ((), ()) == (tuple(script for script in found.found if script.path != "Makefile"), found.outside)
 
 
 def test_a_long_script_is_hashed_without_reading_it_whole(folder: Folder) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from hitl.call import Call
+from hitl.call import Call, CardTerms
 from hitl.cards.card import Way, card, is_cut
+from hitl.cards.edits import TEXTS
 from hitl.cards.lines import plain
+from hitl.cards.masked import masked
 from hitl.cards.shown import PartKind, show
 from hitl.cards.text import one_line
 from hitl.cards.wording import say
@@ -67,6 +70,59 @@ def test_a_patch_of_several_files_names_none_in_the_headline() -> None:
     both = PATCH.replace("*** End Patch", "*** Delete File: b.py\n*** End Patch")
 
     assert "a.py" not in show(edited("apply_patch", {"command": both}, "codex")).phrase
+
+
+@pytest.mark.parametrize("before", [" ", "\t", " " * 40, "\u3000"])
+def test_blanks_before_the_name_of_a_file_hide_it_from_nobody(before: str) -> None:
+    """Codex takes no notice of them."""
+    both = PATCH.replace("*** End Patch", f"{before}*** Delete File: b.py\n*** End Patch")
+
+    assert "a.py" not in show(edited("apply_patch", {"command": both}, "codex")).phrase
+
+
+def test_blanks_around_the_lines_of_a_patch_name_no_other_file() -> None:
+    """Neither those that end a line, nor three stars within one."""
+    spaced = PATCH.replace("a.py", "a.py \t").replace("*** End Patch", "+b *** c\n *** End Patch ")
+
+    assert show(edited("apply_patch", {"command": spaced}, "codex")).phrase.endswith(" a.py")
+
+
+@pytest.mark.parametrize("name", ["old_string", "new_string", "file_path"])
+def test_an_operators_headline_may_name_the_texts(name: str) -> None:
+    """The diff shows them as well."""
+    call = edited("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"})
+    call = replace(call, verdict=replace(call.verdict, card=CardTerms(headline=f"Put {{{name}}}")))
+
+    assert f"put {call.arguments[name]}" == show(call).phrase
+    assert ("diff", "-x\n+y") in parts(call)
+
+
+@pytest.mark.parametrize(("old", "new"), [*TEXTS, ("old", "new")])
+def test_a_preview_shows_the_texts_in_place_of_the_arguments(old: str, new: str) -> None:
+    """Whatever an executor calls the two texts."""
+    call = replace(edited("Edit", {old: "x", new: "y"}), preview="@@ -3 +3 @@\n-x\n+y")
+
+    assert [("diff", "@@ -3 +3 @@\n-x\n+y")] == parts(call)
+
+
+def test_a_card_that_is_drawn_again_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card is drawn at every change of its call."""
+    call = edited("Edit", {"file_path": "a.py", "old_string": "drawn\nonce", "new_string": "drawn\ntwice"})
+    first = show(call)
+    monkeypatch.setattr("hitl.cards.edits.change", None)
+
+    assert first == show(call)
+
+
+@pytest.mark.parametrize(("edits", "repeated"), [(1, 90), (20, 6)])
+def test_what_takes_long_to_compare_counts_as_changed_between_its_shared_ends(edits: int, repeated: int) -> None:
+    """All edits of a list together are within one bound."""
+    lines = ["a", "b"] * repeated
+    one = {"old_string": "\n".join(["x", *lines]), "new_string": "\n".join(["x", *lines[1:], "c"])}
+    call = edited("MultiEdit", {"file_path": "a.py", "edits": [one] * edits})
+    each = "\n".join(["@@", *(f"-{line}" for line in lines), *(f"+{line}" for line in [*lines[1:], "c"])])
+
+    assert "\n".join([each] * edits) == f"@@\n{masked(call).diff}"
 
 
 def test_the_headline_holds_neither_text() -> None:

@@ -51,6 +51,13 @@ async def test_many_small_arguments_count_for_the_objects_that_hold_them(world: 
     assert len(masked.masked(call)) > 100 * 1000
 
 
+async def test_many_names_that_look_the_same_stay_apart(world: World) -> None:
+    """Each has a number of its own, so that no search for a free name grows with them."""
+    call = await world.ask(args={f"ghp_{n:036}": n for n in range(3)} | {"ghp_[masked 36]'": 3})
+
+    assert {"", "'", "''", "'2"} == {name.removeprefix("ghp_[masked 36]") for name in masked.masked(call).values}
+
+
 async def test_a_large_call_is_masked_beside_the_loop_before_it_is_decided(world: World) -> None:
     """The gate makes the texts of a large call elsewhere, once, before the first decision looks at the call."""
     made: list[object] = []

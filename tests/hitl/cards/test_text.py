@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hitl.cards.text import Cut, cut_middle, hidden, one_line, visible
@@ -146,3 +148,13 @@ def test_no_escape_is_split(limit: int) -> None:
 
     assert start == "\\u{202e}" * (len(start) // 8)
     assert end == "\\u{202e}" * (len(end) // 8)
+
+
+@pytest.mark.parametrize("unit", ["a\n", "é", "\r\n", "e" + "\u0301" * 3, "\U0001f600", "\u0301", "a\u202e"], ids=ascii)
+def test_a_line_of_a_long_text_is_that_of_the_whole_text(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its ends are looked at. What is left out is then counted as it was written."""
+    text = "start " + unit * 30_000 + " end"
+    quick = one_line(text)
+    monkeypatch.setattr("hitl.cards.text._EDGE", 10**9)
+
+    assert re.sub("[0-9][0-9,]*", "", one_line(text)) == re.sub("[0-9][0-9,]*", "", quick)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -31,6 +32,18 @@ def test_the_canonical_order_is_not_kept() -> None:
     """Nothing is stored for arguments that are sorted anyway, nor for floods of names or numbers."""
     assert Form() == form_of({"a": 1, "b": {"c": 2}}) == form_of({f"n{n}": 1 for n in range(1000, 0, -1)})
     assert 200 == len(form_of({"all": [read("1.0")] * 1_000_000}).numbers)
+
+
+def test_nothing_below_a_long_name_is_looked_at() -> None:
+    """Its pointer would be repeated for each value below it."""
+    args = {"n" * 1_000_000: [read("1.0")] * 20_000}
+    tracemalloc.start()
+    form = form_of(args)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert Form() == form
+    assert most < 10_000_000
 
 
 @pytest.mark.parametrize("text", ["1.00", "1250.00 EUR", "nan", "1_250", "١٢٥٠", "+1250.0", " 1250"])

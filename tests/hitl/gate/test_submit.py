@@ -385,6 +385,23 @@ class TestTooMany:
 
         assert Status.PENDING == (await world.ask()).status
 
+    @pytest.mark.parametrize("session", ["", "t/1"])
+    async def test_a_question_is_not_asked_again_at_once(self, session: str) -> None:
+        """The service runs every question, so that nothing tells a caller's question from one of its own agent."""
+        world = World()
+        question: dict[str, Any] = {
+            "tools": "sayso",
+            "tool": "ask_human",
+            "args": {"question": "?"},
+            "session": session,
+        }
+        await world.press(await world.ask(**question), verb=Verb.REJECT)
+        with pytest.raises(RejectedRecently):
+            await world.ask(**question)
+        world.clock.advance(60)
+
+        assert Status.PENDING == (await world.ask(**question)).status
+
     async def test_only_what_people_see_counts(self) -> None:
         """Allowed and denied calls take nobody's attention; another agent has its own count."""
         world = World(limits=Limits(asks=1))

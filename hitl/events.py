@@ -54,6 +54,8 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
+    #: Whether the platform says that the button isn't one of ours. Then nobody made up its data.
+    stray: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,7 +287,7 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 def stray_press(body: Mapping[str, Any], me: Me) -> Press:
     """Translate a press of a button that isn't of this version. It has no data, whatever the button's value is."""
     alone, where = _pressed(body, me)
-    return Press(**where, press=alone.pack(), at=_moment(body["actions"][0].get("action_ts")))
+    return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:

@@ -55,7 +55,7 @@ class Presses:
         try:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
-            if heard.data:  # Without data it is a button that isn't ours, and nobody forged anything.
+            if not heard.stray:
                 await self._voice.record(heard, Event.FORGED)
             return await self._talker.answer_press(
                 str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True

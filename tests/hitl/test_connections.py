@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count, takewhile
+
 import pytest
 
 from hitl.connections import MOST, Connections, Party
@@ -12,7 +14,7 @@ SMALL = 144
 
 def fill(connections: Connections, peer: str, party: Party) -> int:
     """Connect one peer until it is refused, and return how many connections it got."""
-    return sum(1 for _ in iter(lambda: connections.enter(peer, party), False))
+    return len(list(takewhile(bool, (connections.enter(peer, party) for _ in count()))))
 
 
 @pytest.mark.parametrize("most", [SMALL, MOST])

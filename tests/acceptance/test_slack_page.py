@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import stat
@@ -196,9 +197,10 @@ def greens(report: str) -> list[str]:
 
 
 def list_people(checkout: Checkout, account: Account) -> None:
-    """Section 2: the page's lists at the top, its table at the end, with the ids of people who are there."""
-    top, _, table = named(PAGE.blocks("2. A configuration")[1], account).partition("\n\n")
-    text = checkout.config.read_text()
+    """Section 2: the page's lines at the top, its table at the end, with the ids of people who are there."""
+    lists, routes = PAGE.blocks("2. A configuration")[1:3]
+    top, _, table = named(lists, account).partition("\n\n")
+    text = routes + checkout.config.read_text()
     for line in top.splitlines():
         name = line.partition(" = ")[0]
         text, count = re.subn(rf"^{name} = .*", line, text, flags=re.MULTILINE)
@@ -207,7 +209,8 @@ def list_people(checkout: Checkout, account: Account) -> None:
 
 
 def named(shown: str, account: Account) -> str:
-    """A block with people who are there in place of the page's, in the order of `CAST`."""
+    """A block with people who are there in place of the page's, those of Slack in the order of `CAST`."""
+    shown = shown.replace("local:1000", f"local:{os.getuid()}")
     for there, name in zip(dict.fromkeys(re.findall(r"slack:\w+/U\w+", shown)), CAST, strict=True):
         shown = shown.replace(there, account.place(name))
     return shown

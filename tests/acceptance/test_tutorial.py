@@ -38,6 +38,8 @@ _CHANGING = (
     (re.compile(r"^  \S+'s agent ", re.MULTILINE), "  SOMEBODY's agent "),
     (re.compile(r"\b\S+ wants to run"), "SOMEBODY wants to run"),
     (re.compile(r"\bapproved by \S+"), "approved by SOMEBODY"),
+    (re.compile(r"\bWho may approve: \S+\."), "Who may approve: SOMEBODY."),
+    (re.compile(r"^sayso: \S+ can't approve", re.MULTILINE), "sayso: SOMEBODY can't approve"),
     (re.compile(r"^  on \S+, in \S+$", re.MULTILINE), "  on HOST, in FOLDER"),
     (re.compile(r"\b\d{2}:\d{2}:\d{2} UTC\b"), "TIME"),
     (re.compile(r"\b\d:\d\d left\b"), "LEFT"),

@@ -16,6 +16,7 @@ import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 from urllib.parse import quote
@@ -74,6 +75,8 @@ class Pause:
 
 #: A generator that yields steps, receives the result of each, and returns the outcome.
 Life: TypeAlias = Generator[Send | Run | Pause, Any, Ran[Any] | NotRun]
+#: Returns the request that ends a call for which nobody waits any more, from the service's latest answer about it.
+TakingBack: TypeAlias = Callable[[dict[str, Any]], Send]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +153,14 @@ def life(request: Request) -> Life:
     """Ask for a call, and take it through all steps to its report."""
     args, secret = request.arguments(), Secret()
     try:
-        call = yield from _asked(request, request.asking(args, secret.hash), secret)
+        call = yield from _asked(request.asking(args, secret.hash), partial(_taken_back, request, secret))
     except ClientError as error:
         return _refused(error, known=request.key is not None)
     return (yield from after_asking(request, args, secret, call))
 
 
-def _asked(request: Request, asking: Send, secret: Secret) -> Generator[Send, Any, dict[str, Any]]:
-    """Ask, and return the service's first answer. An interrupted caller's call is withdrawn."""
+def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[str, Any]]:
+    """Ask, and return the service's first answer. An interrupted caller's call is taken back."""
     try:
         # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
         # withdrawn.
@@ -168,7 +171,26 @@ def _asked(request: Request, asking: Send, secret: Secret) -> Generator[Send, An
         # The service may have recorded the call before it could answer. The same key finds that call.
         with contextlib.suppress(ClientError):
             call = yield asking
-            yield _taken_back(request, secret, call)
+            yield taking_back(call)
+        raise
+    return call
+
+
+def _waited(call: dict[str, Any], taking_back: TakingBack, *, explained: bool) -> Generator[Send, Any, dict[str, Any]]:
+    """Wait until a call isn't pending, and with `explained` until the reason of a rejection is there. Return the call.
+
+    An interrupted caller's call is taken back. A call that can't be taken back is never claimed, so it lapses and
+    doesn't run.
+    """
+    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}{'&until=explained' * explained}")
+    try:
+        while call["status"] == "pending":
+            call = _whole((yield wait))
+        if explained and call["reason_until"]:
+            call = _whole((yield wait))
+    except BaseException:
+        with contextlib.suppress(ClientError):
+            yield taking_back(call)
         raise
     return call
 
@@ -177,17 +199,7 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
     """Take a call from the service's first answer to the report: wait, claim, check, run, report."""
     path = _path(_whole(call))
     claim = call.get("claim")
-    try:
-        while call["status"] == "pending":
-            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
-        if call["reason_until"]:
-            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
-    except BaseException:
-        # The caller doesn't wait any more. A call that can't be withdrawn is never claimed, so it lapses and doesn't
-        # run.
-        with contextlib.suppress(ClientError):
-            yield _taken_back(request, secret, call)
-        raise
+    call = yield from _waited(call, partial(_taken_back, request, secret), explained=True)
     if claim is None and call["status"] in _MAY_RUN:
         try:
             claimed = yield Send("POST", f"{path}/claim", {"secret_hash": secret.hash, "digest": call["digest"]})
@@ -234,7 +246,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
         pause = _PAUSE_S
         try:
             patient = replace(asking, patience_s=max(0.0, end - clock()))
-            call = yield from _asked(request, patient, secret)
+            call = yield from _asked(patient, partial(_taken_back, request, secret))
         except ClientError as refused:
             if refused.code != _PUSHED_BACK:
                 return _refused(refused, known=True)
@@ -268,22 +280,10 @@ def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
     body = {"question": question, **terms} | ({"options": list(options)} if options else {})
     asking = Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})
     try:
-        call = _whole((yield asking))
+        call = _whole((yield from _asked(asking, _withdrawal)))
     except ClientError as error:
         return _refused(error, known=False)
-    except BaseException:
-        with contextlib.suppress(ClientError):
-            call = yield asking
-            yield _withdrawal(_path(_whole(call)))
-        raise
-    path = _path(call)
-    try:
-        while call["status"] == "pending":
-            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}")))
-    except BaseException:
-        with contextlib.suppress(ClientError):
-            yield _withdrawal(path)
-        raise
+    call = yield from _waited(call, _withdrawal, explained=False)
     if call["status"] == "succeeded":
         return Ran(call["ref"], call)
     return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
@@ -293,16 +293,15 @@ def _path(call: Mapping[str, Any]) -> str:
     return f"/v1/calls/{quote(call['ref'], safe='')}"
 
 
-def _withdrawal(path: str) -> Send:
-    return Send("POST", f"{path}/withdraw", {})
+def _withdrawal(call: dict[str, Any]) -> Send:
+    return Send("POST", f"{_path(_whole(call))}/withdraw", {})
 
 
 def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
     """Return the step that ends a call for which nobody waits: withdraw it, or report a claimed call as not run."""
-    path = _path(_whole(call))
     if call.get("claim") is None:
-        return _withdrawal(path)
-    return _report(path, secret, "failed", error=say("unfit.interrupted", tool=request.tool))
+        return _withdrawal(call)
+    return _report(_path(_whole(call)), secret, "failed", error=say("unfit.interrupted", tool=request.tool))
 
 
 def _whole(call: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.errors import ClientError
@@ -47,19 +47,26 @@ def missing(extra: str, error: ImportError) -> ImportError:
     return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
 
 
+class _Started(Generic[T]):
+    """Work that remembers whether it was started. An error after that is the work's own, and not the service's."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self.yes = False
+
+    def __call__(self) -> T:
+        """Start the work. Of asynchronous work, this returns the awaitable."""
+        self.yes = True
+        return self._work()
+
+
 def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
     """Ask for a call, wait, and run `work` once if it may run. Raises the errors of `work`."""
-    began = False
-
-    def run() -> T:
-        nonlocal began
-        began = True
-        return work()
-
+    started = _Started(work)
     try:
-        came = sayso.call(request, run)
+        came = sayso.call(request, started)
     except ClientError as error:
-        if began:
+        if started.yes:
             raise
         return _unasked(error)
     if isinstance(came, Ran) or came.status != "succeeded":
@@ -71,17 +78,11 @@ def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] |
 
 async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awaitable[T]]) -> Ran[T] | NotRun:
     """Ask for a call, as `run_gated` does, on an event loop."""
-    began = False
-
-    async def run() -> T:
-        nonlocal began
-        began = True
-        return await work()
-
+    started = _Started(work)
     try:
-        came: Ran[T] | NotRun = await sayso.call(request, run)
+        came: Ran[T] | NotRun = await sayso.call(request, started)
     except ClientError as error:
-        if began:
+        if started.yes:
             raise
         return _unasked(error)
     if isinstance(came, Ran) or came.status != "succeeded":

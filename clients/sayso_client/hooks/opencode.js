@@ -17,15 +17,17 @@ const killed = (child) => {
 const running = new Set()
 process.once("exit", () => running.forEach(killed))
 
-// Runs LINE as a shell would, in a folder that no project chooses; resolves to its answer, or to null.
-const ask = (event) =>
+// Runs the command as a shell would, in a folder that no project chooses; resolves to its answer, or to null.
+const ask = (command, event, limitMs, signal) =>
   new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", LINE], { cwd: "/", stdio: ["pipe", "pipe", "ignore"], detached: true })
+    const child = spawn("/bin/sh", ["-c", command], { cwd: "/", stdio: ["pipe", "pipe", "ignore"], detached: true })
     running.add(child)
-    const timer = setTimeout(() => {
+    const stop = () => {
       killed(child)
       resolve(null)
-    }, LIMIT_MS)
+    }
+    const timer = setTimeout(stop, limitMs)
+    signal?.addEventListener("abort", stop, { once: true })
     let said = ""
     child.stdout.on("data", (part) => (said += part))
     child.stdin.on("error", () => {})
@@ -33,6 +35,7 @@ const ask = (event) =>
     child.on("close", (status) => {
       clearTimeout(timer)
       running.delete(child)
+      signal?.removeEventListener("abort", stop)
       try {
         resolve(status === 0 ? JSON.parse(said) : null)
       } catch {
@@ -52,7 +55,7 @@ export const Gate = async (ctx) => {
       const { tool, sessionID, callID } = input
       const args = JSON.stringify(output.args)
       const event = { tool, sessionID, callID, args: JSON.parse(args), directory: ctx.directory }
-      const answer = await ask(JSON.stringify(event))
+      const answer = await ask(LINE, JSON.stringify(event), LIMIT_MS)
       if (answer?.decision !== "allow") throw new Error(answer?.reason || NO_ANSWER)
       if (JSON.stringify(output.args) !== args) throw new Error(NO_ANSWER)
       approved.set(name(sessionID, callID), event.args)

@@ -119,7 +119,7 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # The lines of the file in which the text stands aren't known, so the numbers of lines in it would be false.
+    # Nobody here knows where in the file the text stands, so line numbers would be false.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 

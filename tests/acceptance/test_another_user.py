@@ -16,6 +16,9 @@ from bot.settings import load
 from tests.acceptance.installation import OTHER_UID, STRANGER_UID, Installation, acting_as
 from tests.patience import PATIENCE_S
 
+# Most tests run as root on a build machine. Anybody else can't give files to another user or run commands as one.
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+
 #: Every command that reads the state folder itself.
 COMMANDS = (
     *(("history",), ("stats",), ("audit", "verify"), ("audit", "query"), ("audit", "export")),
@@ -52,8 +55,6 @@ json.dump([run(words) for words in commands], out)
 
 def test_whoever_may_not_read_the_record_is_told_in_one_sentence(install: Callable[..., Installation]) -> None:
     """With the file, the user, and no traceback; `doctor` goes on with its other checks."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can run commands as another user")
     here = install()
     here.config.chmod(0o644)
     ran = subprocess.run(
@@ -80,8 +81,6 @@ def test_whoever_may_not_read_the_record_is_told_in_one_sentence(install: Callab
 
 def test_a_backup_by_root_belongs_to_the_services_user(install: Callable[..., Installation]) -> None:
     """So that user can restore it, and root's own attempt to restore it says what to do."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can run a service as another user")
     here = install()
     for path in (here.state, *here.state.iterdir()):
         os.chown(path, OTHER_UID, OTHER_UID)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.scenarios.harness import Stage
+from tests.scenarios.minutes import Minutes
 from tests.scenarios.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -26,3 +27,9 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     stage = Stage(SURFACES[request.param]())
     yield stage
     await stage.close()
+
+
+@pytest.fixture
+def minutes(monkeypatch: pytest.MonkeyPatch) -> Minutes:
+    """The clock of the answers, which limits how often a person gets one."""
+    return Minutes.instead(monkeypatch)

@@ -329,7 +329,7 @@ def reads_a_lot(_tool: str, _args: object) -> ToolCall:
 
 
 async def test_a_chat_with_large_outputs_never_gets_too_long(server: ModelServer, agent: Agents) -> None:
-    """Old exchanges are left out when a turn begins, and the newest one is told."""
+    """When a turn begins, the agent leaves out old exchanges, and tells the model the newest one."""
     script = with_room_for(128_000, lambda asked: FINE if asked.fresh else Reply(calls=(Call(LIST, {}),)))
     server.script, state, asks = script, b"", agent()
     for number in range(30):
@@ -358,7 +358,7 @@ async def test_a_chat_keeps_two_hundred_messages_at_most(server: ModelServer, ag
 async def test_a_turn_that_grows_too_long_goes_on_with_its_newest_steps(
     server: ModelServer, agent: Agents, kind: str
 ) -> None:
-    """The person's words stay; each result that is told has its call beside it."""
+    """The request keeps the person's words, and each result in it has its call beside it."""
     steps = iter([Reply(calls=(Call(LIST, {}),))] * 20 + [FINE])
     server.script = with_room_for(30_000, lambda _: next(steps))
     turn = ATurn(text="read it all", ends=reads_a_lot)

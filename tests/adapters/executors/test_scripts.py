@@ -143,6 +143,7 @@ def test_a_card_names_a_file_outside_that_this_user_may_not_look_at(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file may be there, and another user's command may run it."""
+    # Whoever runs the tests may be root, whom no mode of a folder keeps out.
     real = os.stat
 
     def closed(path: Any, *args: Any, **more: Any) -> os.stat_result:

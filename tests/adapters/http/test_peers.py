@@ -7,9 +7,9 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import uvloop
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 #: Short enough for a test, and long enough for a busy machine to send a whole request.
 QUICK_S = 2.0
 HEAD = b"POST /v1/calls HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+
+
+class Late(NamedTuple):
+    """A server, a connection to it, and a function that waits for the application's answer and returns its errors."""
+
+    server: Server
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    errors: Callable[[], Awaitable[list[Exception]]]
 
 
 class NoTokens:
@@ -274,71 +283,72 @@ async def test_one_peer_holds_so_many_connections(path: Path) -> None:
     assert b"retry-after: 1" in refused
 
 
+@contextlib.asynccontextmanager
+async def answering_late(folder: Path, ready: Callable[[Scope], Awaitable[object]]) -> AsyncIterator[Late]:
+    """A server whose application answers each request with "late" when `ready` ends, and one connection to it."""
+    failed: list[Exception] = []
+    answered = asyncio.Event()
+
+    async def slow(scope: Scope, _receive: Receive, send: Send) -> None:
+        await ready(scope)
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"late"})
+        except Exception as error:  # noqa: BLE001 - the test looks at it
+            failed.append(error)
+        answered.set()
+
+    async def errors() -> list[Exception]:
+        await answered.wait()
+        return failed
+
+    server = Server(slow, [unix_listener(folder / "run" / "s")])
+    await server.start()
+    reader, writer = await asyncio.open_unix_connection(folder / "run" / "s")
+    async with asyncio.timeout(30):
+        yield Late(server, reader, writer, errors)
+    writer.close()
+    await server.stop()
+
+
 def test_answers_to_a_connection_that_broke_are_dropped(tmp_path: Path) -> None:
     """If a connection breaks with several requests in flight, the application's answer goes nowhere, silently."""
-    failed: list[Exception] = []
 
-    async def run() -> None:
-        asked, answered = asyncio.Event(), asyncio.Event()
+    async def run() -> list[Exception]:
+        asked = asyncio.Event()
 
-        async def slow(scope: Scope, _receive: Receive, send: Send) -> None:
+        async def ready(scope: Scope) -> None:
             asked.set()
             await scope["state"][GONE]
-            try:
-                await send({"type": "http.response.start", "status": 200, "headers": []})
-                await send({"type": "http.response.body", "body": b"late"})
-            except Exception as error:  # noqa: BLE001 - the test looks at it
-                failed.append(error)
-            answered.set()
 
-        server = Server(slow, [unix_listener(tmp_path / "run" / "s")])
-        await server.start()
-        _, writer = await asyncio.open_unix_connection(tmp_path / "run" / "s")
-        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2)
-        async with asyncio.timeout(30):
+        async with answering_late(tmp_path, ready) as late:
+            late.writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2)
             await asked.wait()
-            (door,) = server.server_state.connections
+            (door,) = late.server.server_state.connections
             door.transport.abort()
-            await answered.wait()
-        writer.close()
-        await server.stop()
+            return await late.errors()
 
-    uvloop.run(run())
-
-    assert [] == failed
+    assert [] == uvloop.run(run())
 
 
 def test_an_answer_after_a_refusal_is_dropped(tmp_path: Path) -> None:
     """A broken request ends the connection for those before it, whose answers then go nowhere, silently."""
-    failed: list[Exception] = []
 
-    async def run() -> None:
-        refused, answered = asyncio.Event(), asyncio.Event()
+    async def run() -> list[Exception]:
+        refused = asyncio.Event()
 
-        async def slow(_scope: Scope, _receive: Receive, send: Send) -> None:
+        async def ready(_: Scope) -> None:
             await refused.wait()
-            try:
-                await send({"type": "http.response.start", "status": 200, "headers": []})
-                await send({"type": "http.response.body", "body": b"late"})
-            except Exception as error:  # noqa: BLE001 - the test looks at it
-                failed.append(error)
-            answered.set()
 
-        server = Server(slow, [unix_listener(tmp_path / "run" / "s")])
-        await server.start()
-        reader, writer = await asyncio.open_unix_connection(tmp_path / "run" / "s")
-        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2 + b"broken\r\n\r\n")
-        async with asyncio.timeout(30):
-            assert 400 == status(await reader.readuntil(b"\r\n"))
+        async with answering_late(tmp_path, ready) as late:
+            late.writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2 + b"broken\r\n\r\n")
+            assert 400 == status(await late.reader.readuntil(b"\r\n"))
             refused.set()
-            await answered.wait()
-            assert b"late" not in await reader.read()
-        writer.close()
-        await server.stop()
+            failed = await late.errors()
+            assert b"late" not in await late.reader.read()
+        return failed
 
-    uvloop.run(run())
-
-    assert [] == failed
+    assert [] == uvloop.run(run())
 
 
 @pytest.mark.parametrize(

@@ -337,6 +337,7 @@ class TestWithRoomForOne:
         limits: list[float] = []
         until = Waits.until
 
+        # The real method runs. How long a request would wait can't be seen from outside before that time is over.
         async def noted(waits: Waits, event: Any, otherwise: Any, limit_s: float, *more: Any) -> Any:
             limits.append(limit_s)
             return await until(waits, event, otherwise, limit_s, *more)

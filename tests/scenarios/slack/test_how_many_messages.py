@@ -8,19 +8,14 @@ import pytest
 
 from hitl.call import Status, Verb
 from hitl.cards.wording import say
-from tests.scenarios.minutes import Minutes
+from tests.scenarios.how_many_messages import test_an_expiry_is_one_message  # noqa: F401 - the scenario is what is wanted
 from tests.scenarios.slack.surface import staged
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from tests.scenarios.minutes import Minutes
     from tests.scenarios.slack.surface import SlackStage
-
-
-@pytest.fixture
-def minutes(monkeypatch: pytest.MonkeyPatch) -> Minutes:
-    """The clock of the answers, which limits how often a person gets one."""
-    return Minutes.instead(monkeypatch)
 
 
 @pytest.fixture
@@ -77,15 +72,6 @@ async def test_a_rejection_with_its_reason_is_two_messages(stage: SlackStage) ->
 
         assert Status.REJECTED == await stage.status(call)
         assert 2 == len(stage.surface.posted()) - before
-
-
-async def test_an_expiry_is_one_message(stage: SlackStage) -> None:
-    """The card says that nobody answered."""
-    call = await stage.ask()
-    await stage.wait(301)
-
-    assert Status.EXPIRED == await stage.status(call)
-    assert 1 == len(stage.surface.posted())
 
 
 @pytest.mark.parametrize("who", ["sam", "uma"])

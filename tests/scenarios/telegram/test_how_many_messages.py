@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.call import Status, Verb
-from tests.scenarios.minutes import Minutes
+from tests.scenarios.how_many_messages import test_an_expiry_is_one_message  # noqa: F401 - the scenario is what is wanted
 from tests.scenarios.telegram.surface import staged
 from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from tests.scenarios.minutes import Minutes
     from tests.scenarios.telegram.surface import TelegramStage
-
-
-@pytest.fixture
-def minutes(monkeypatch: pytest.MonkeyPatch) -> Minutes:
-    """The clock of the answers, which limits how often a person gets one."""
-    return Minutes.instead(monkeypatch)
 
 
 @pytest.fixture
@@ -76,15 +71,6 @@ async def test_details_are_one_message_a_card(stage: TelegramStage) -> None:
 
     await stage.surface.press("bob", call, Verb.APPROVE)
     assert Status.SUCCEEDED == await stage.status(call)
-
-
-async def test_an_expiry_is_one_message(stage: TelegramStage) -> None:
-    """The card says that nobody answered."""
-    call = await stage.ask()
-    await stage.wait(301)
-
-    assert Status.EXPIRED == await stage.status(call)
-    assert 1 == len(stage.surface.posted())
 
 
 @pytest.mark.parametrize("who", ["sam", "uma"])

@@ -199,7 +199,7 @@ def replies(bench: Bench) -> Iterator[Row]:
 
 
 def load(bench: Bench) -> Iterator[Row]:
-    """Measures how long people wait while large requests come at once, cards are refreshed, or a peer holds connections."""
+    """Measures what people wait while large requests come at once, cards are refreshed, or a peer holds connections."""
     limit = Budget("<=", 1000, "p99", "all <= 1 s")
     for what, told in (
         ("20 requests of 1 MB", "megabytes"),

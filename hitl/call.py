@@ -211,7 +211,7 @@ class Ask(Struct, frozen=True):
     #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
     #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
-    #: Facts that the interface which took the request must give back with the call, as JSON types. They go into the
+    #: Facts that the interface got with the request and must return with the call, as JSON types. They go into the
     #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
@@ -318,7 +318,7 @@ class Call(Struct, frozen=True):
     due_at: datetime | None = None
     #: Whether retention has archived the call: it is never asked or run again.
     archived: bool = False
-    #: When retention erased the arguments and what tells of them (`hitl.gate.retain`), None for a whole call.
+    #: The time when retention erased the arguments and the texts that reveal them (`hitl.gate.retain`), or None.
     erased_at: datetime | None = None
 
     @property

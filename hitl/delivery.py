@@ -140,7 +140,10 @@ class Delivery:
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Postpone an edit by `seconds`. In that time its route gets no edits of pending cards, but other messages."""
+        """Postpone an edit by `seconds`.
+
+        Until then its route gets no edits of pending cards; other messages still go out.
+        """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
             # The row itself stays due. If it were put off, the call's outcome, which comes after it, would wait too.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)

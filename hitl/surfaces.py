@@ -44,7 +44,7 @@ class Surface:
     parse: Callable[[str], Place] | None = None
     #: Whether people on this surface see and decide every call, wherever the call's cards are.
     shows_every_call: bool = False
-    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval on it.
+    #: Whether the setting `self_approval_socket` limits self-approval here, in place of the conversation's setting.
     own_self_approval: bool = False
     #: Kind of identity that the surface proves -> the setting of its section that must be on for this ('' if none).
     proves: Mapping[str, str] = field(default_factory=dict)

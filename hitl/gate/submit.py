@@ -174,7 +174,7 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """Return the call, now allowed if no surface can show it and the operator lets its tool run unseen."""
+    """Allow a call that no surface can show, if the operator lets its tool run unseen. Return other calls unchanged."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call

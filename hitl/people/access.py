@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Answers questions about rights by one directory. Arguments name people by principals (`Directory.principal`)."""
+    """The rights of people, by one directory. Arguments name people by their principals (`Directory.principal`)."""
 
     people: Directory
 

@@ -59,7 +59,7 @@ def _row(call: Call) -> bytes:
         # them still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # A last number more: no whole row has the MAC of an erased one, whatever it holds.
+        # The time of erasure is one more number at the end. So the MAC of an erased row never holds for a whole row.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 

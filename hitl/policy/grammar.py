@@ -113,7 +113,7 @@ class EntryKind:
 
     read: Callable[[Any, Any, str], Any]
     schema: Mapping[str, Any]
-    #: The only rule action that the key has a meaning for; None for any action.
+    #: The one rule action for which the key has a meaning; None for any action.
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:

@@ -167,7 +167,7 @@ def _value(document: str) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what `text.parse` reads, without anchors: the policy's reader refuses these."""
+    """Writes YAML that `text.parse` reads: without anchors, because the policy's reader refuses them."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
         """Write a value in full wherever it occurs."""

@@ -210,7 +210,7 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
 
 
 def _both(one: Effects, other: Effects | str) -> Effects | str:
-    """Return the effects of a list of words that are started as they are, or that a shell reads as one line."""
+    """Join the effects of a list of words: started as they are, and read by a shell as one line."""
     if isinstance(other, str):
         return f"a shell may read the words as one line: {other}"
     says = max(one, other, key=lambda found: EFFECTS.index(found.strongest)).says
@@ -226,14 +226,14 @@ _ENTERS = re.compile(r"cd\s+[\w./-]+\s*(?:&&|;)\s*(?=\S)", re.ASCII)
 
 
 def _as_line(words: Sequence[Any]) -> str | None:
-    """Return the line that a list of words may be besides a list: some tools join the words and give them to a shell.
+    """Return a list of words as one line, because some tools join the words and give the line to a shell.
 
     Return None if the line does the same as the words, because no word has a character with a meaning to a shell.
 
-    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. Joined, only the first
-    word of the script has another meaning: it runs without its arguments. So this form is judged as the script alone,
-    unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves the
-    rest in the working folder, so the rest is returned.
+    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. A tool that joins the words
+    changes only the first word of the script: it runs without its arguments. So this form is judged as the script
+    alone, unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves
+    the rest in the working folder, so the rest is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):

@@ -28,7 +28,7 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """Word -> the numbers of the actions that it names: as a word of a person, and as a word on a card."""
+    """For each word, the numbers of its actions: of a word that a person says, and of a word that a card holds."""
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]

@@ -324,7 +324,7 @@ class SlackChat:
         return self.names.people.wording(route)
 
     def _of_person(self, alone: Alone) -> Wording:
-        """The language of one person, for what nobody else sees."""
+        """Return the language of one person, for messages that nobody else sees."""
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 

@@ -285,7 +285,10 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 
 
 def stray_press(body: Mapping[str, Any], me: Me) -> Press:
-    """Translate a press of a button that isn't of this version. It has no data, whatever the button's value is."""
+    """Translate a press of a button that this version doesn't have.
+
+    The event has no data, because the value isn't ours.
+    """
     alone, where = _pressed(body, me)
     return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
 

@@ -50,7 +50,7 @@ def writing_ours() -> Iterator[None]:
 
 
 class Delivery:
-    """The way of one bot's messages to their chats. It knows the bot's latest message in each place.
+    """Sends one bot's messages to their chats, and knows the bot's latest message in each place.
 
     `moves` holds the present place of each conversation that has moved. `moved` is called when a group became a
     supergroup; conversations keep the name that they began with. `said` holds the bot's latest message in each private
@@ -81,7 +81,8 @@ class Delivery:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that the bot's latest message in `place` is about, if that came before the message `before`.
 
-        None if it is about no call, or isn't known. Telegram numbers the messages of a chat in their order.
+        Return None if that message is about no call or isn't known. Telegram numbers the messages of a chat in their
+        order.
         """
         last = self._last.get(place)
         return last[1] if last and before and number_of(last[0]) < number_of(before) else None

@@ -119,7 +119,7 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
-    """Return the buttons of a question: one for each option in a row of its own, or one that asks for words.
+    """Return the buttons of a question: one row for each option, or a single button that asks for words.
 
     The buttons Decline and Details follow.
     """

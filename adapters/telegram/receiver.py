@@ -145,7 +145,7 @@ _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionErro
 
 
 def _is_numbered(update: Any) -> bool:
-    """Return whether this is an update with an id. Every real update has one."""
+    """Return whether this is an update with an id. Every real update has an id."""
     return isinstance(update, dict) and type(update.get("update_id")) is int
 
 

@@ -192,7 +192,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # The time in line ends the waiting, and never a submission that has begun: it may be recorded already.
+            # The end of the time in line ends only the waiting. A submission that has begun goes on, because it may be
+            # recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:

@@ -257,7 +257,8 @@ class ModelAgent:
         began, bounds = time.monotonic(), self._bounds
         try:
             async with asyncio.timeout(min(bounds.answer_s, left_s)):
-                # The pieces of the conversation, so that the library counts in this `usage` even if the run fails.
+                # The run gets these pieces of the conversation, so that the library counts in this `usage` even if the
+                # run fails.
                 ran = await agent.run(
                     "\n".join(thread.prompts) or None,
                     message_history=thread.conversation.messages,
@@ -314,7 +315,7 @@ def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> li
 
 
 def _same(wanted: Wanted) -> str:
-    """Return a text that identical calls share. A call whose arguments have no canonical form is like no other call."""
+    """Return a text that identical calls share. If the arguments have no canonical form, no other call has the text."""
     try:
         return wanted.same
     except SaysoError:

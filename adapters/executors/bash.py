@@ -166,7 +166,7 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.more:
             yield say("shell.scripts.beyond", most=MOST)
-        # A sandbox shows a command no files outside of the workspace but the system's.
+        # In a sandbox, a command sees no files outside of the workspace except the system's.
         if run.outside and self.sandbox.way is Confinement.NONE:
             named = ", ".join(quoted(mask(path)) for path in run.outside[:_NAMED])
             if len(run.outside) > _NAMED:

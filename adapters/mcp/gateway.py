@@ -162,7 +162,7 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Remember the connection of a client with an old protocol, which is notified there when lists change.
+        """Remember the connection of a client with an old protocol, to notify the client there when lists change.
 
         The library would end the client's session with its request.
         """

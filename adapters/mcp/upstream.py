@@ -60,7 +60,7 @@ class Hearing(Protocol):
 class Upstream:
     """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
-    `keep` returns the command line that starts the server in such a way that no process of it outlives it.
+    `keep` returns the command line that starts the server so that all its processes end with it.
     """
 
     def __init__(

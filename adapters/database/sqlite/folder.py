@@ -121,7 +121,7 @@ def close_to_others(path: Path, mode: int) -> None:
 
 
 def _name(uid: int) -> str:
-    """Return the name of a user for `sudo -u`, which also takes `#` and the number of one without a name."""
+    """Return the name of a user for `sudo -u`. If the user has no name, return `#` and the user id, in quotes."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -51,7 +51,10 @@ class Survey:
         return None if at is None else moment(at)
 
     def most_overdue(self) -> datetime | None:
-        """Return the earliest `due_at` of all calls, which may have passed already. Return None if no call has one."""
+        """Return the earliest `due_at` of all calls, which may have passed already.
+
+        Return None if no call has a `due_at`.
+        """
         at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
         return None if at is None else moment(at)
 

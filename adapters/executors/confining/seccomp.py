@@ -1,6 +1,6 @@
 """Makes filters of system calls, as programs of classic BPF: seccomp(2). The kernel refuses the calls that they name.
 
-A filter can't read a path, because a path is a pointer, and a descriptor tells it no path. The kernel therefore hands
+A filter sees only numbers, pointers and descriptors, so it can't read the path of a call. The kernel therefore hands
 calls that change a file to the keeper (`notifications`), which checks the path and makes the change itself.
 """
 

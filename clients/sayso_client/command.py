@@ -346,7 +346,7 @@ def _document(call: Call) -> str:
 
 
 def _unwritable(outcome: str | None) -> str | None:
-    """Return why the outcome file can't be written, or None, so that nothing is asked in vain."""
+    """Return why the outcome file can't be written, or None. It is checked before people are asked."""
     if outcome is None:
         return None
     try:

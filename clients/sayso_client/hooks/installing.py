@@ -70,7 +70,7 @@ class Host(Protocol):
         """Return the settings without our hook."""
 
     def ours(self, text: str) -> Any:
-        """Return the part of the settings that installs our hook, in a form to compare."""
+        """Return the part of the settings that installs our hook, for a comparison of two settings."""
 
     def off(self, text: str) -> str | None:
         """Return the name of a setting with which the host runs tools without asking our hook, or None."""
@@ -139,8 +139,8 @@ class SettingsChange:
         """Write each file completely or not at all. Return the path of a new backup, or None. Raises OSError.
 
         The backup contains the file without our hook, so a second installation keeps the first backup. A new file gets
-        an empty backup: while there is a backup, `lost` misses a hook. A file outside the user's home gets read
-        permission for other users, because the host runs as one of them.
+        an empty backup, because a hook counts as `lost` only if there is a backup. A file outside the user's home gets
+        read permission for other users, because the host runs as one of them.
         """
         if self.first:
             self.first.write()
@@ -159,7 +159,7 @@ class SettingsChange:
         return _backup(self.file) if is_first and self.before else None
 
     def forget(self) -> None:
-        """Delete the backups if the hook is removed, so that nothing misses the hook."""
+        """Delete the backups if the hook is removed, so that the hook doesn't count as `lost`."""
         if self.first:
             self.first.forget()
         if self.removes:
@@ -169,7 +169,8 @@ class SettingsChange:
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
     """Return the shell line that a host runs for each tool call.
 
-    It passes one JSON object on, from a hook that ended well and in time. Every other end is a block with a reason.
+    If the hook ends well and in time, the line prints the hook's JSON object. Every other end blocks the tool, with a
+    reason.
     """
     hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
     hook += ["--defer"] * defer

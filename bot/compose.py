@@ -64,7 +64,7 @@ class Running:
         await self.parts.aclose()
 
 
-async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
+async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by keyword
     *,
     state: Path,
     workspace: Path,

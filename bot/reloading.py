@@ -85,7 +85,7 @@ class Reloading:
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
             self._gate.people = replace(people, owners=self._gate.people.owners)
-            # A card that is open keeps the words with which it was asked, because they are stored with its request.
+            # An open card keeps its words, because they are stored with its request.
             self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()
             await self._policies.take(prepared)

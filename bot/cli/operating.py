@@ -136,9 +136,10 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 
 
 def _signalled(state: Path) -> bool:
-    """Tell the service of a state folder by a signal to reload. Return False if there is none, or it is another user's.
+    """Send the service of a state folder the signal to reload.
 
-    Call this only if the service has answered: before its start is over, the signal would end it.
+    Return False if no service runs there, or if it is another user's. Call this only if the service has answered:
+    before its start is over, the signal would end it.
     """
     from adapters.database.sqlite.folder import service_pid
 

@@ -168,7 +168,7 @@ class Voice:
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
 
-        In talk among people, each is asked once a minute per card.
+        In talk among people, each person is asked once a minute for each card.
         """
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))

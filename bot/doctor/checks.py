@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: The next step after a dry run that failed. The other lines name the causes that are known.
+#: The next step after a dry run that failed. Other lines of the report name the known causes.
 _MEND_DRY_RUN = (
     "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
 )
@@ -277,7 +277,7 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
-        # A person of a chat asks there, and has no token.
+        # People of chats ask in their chats, and have no token for this origin.
         if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)
@@ -601,7 +601,7 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 
 
 def _open_port(settings: Settings) -> Iterator[Check]:
-    """Yield a check if other machines may send tokens without TLS. Nothing here knows which of them is the proxy."""
+    """Yield a check if other machines may send tokens without TLS. The service can't know which one is the proxy."""
     http = settings.http
     if http.port is not None and http.proxy and not http.on_loopback:
         text = (
@@ -699,10 +699,10 @@ def _service(settings: Settings) -> Check:
 
 
 def _elsewhere(running: str | None, state: Path) -> str:
-    """Return a text that says that the service which answers uses another state folder, or an empty one if it doesn't.
+    """Return a text if the service that answers uses another state folder than `state`, else ''.
 
-    `running` is the identity of that service's folder, which only operators get. Nothing is compared without it, or if
-    this user can't read the folder of the settings.
+    `running` is the identity of that service's folder, which only operators get. Return '' if it is None, or if this
+    user can't read `state`.
     """
     from adapters.database.sqlite.folder import folder_identity
 

@@ -393,7 +393,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """The kinds of replies. Each kind names its call in another way."""
+    """The kinds of replies. They differ in how a reply names its call."""
 
     BUTTON = "button"
     COMMAND = "command"
@@ -431,7 +431,7 @@ class Reply(Struct, frozen=True):
     - `answers`: the platform's id of the message that the reply answers or reacts to.
     - `thread`: the platform's id of the message that began the reply's thread.
     - `private`: whether text that points to no call may decide in this conversation.
-    - `follows`: for such text, the ref that the latest message of anyone else there is about, or None.
+    - `follows`: for such text, the ref that somebody else's latest message there is about, or None.
     - `addressed`: whether the text is meant for us rather than for other people there.
     - `confirmed`: whether this is an explicit second confirmation.
     - `event`: source and id of the inbox row that holds the raw event.

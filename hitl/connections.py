@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from enum import Enum
 
-#: The most connections of a process, if it may open enough files. One peer may have a quarter of them. This is enough
-#: for 1,000 waiting agents, and for other callers behind the same address.
+#: A process has at most this many connections, if it may open enough files. One peer may have a quarter of them. This
+#: is enough for 1,000 waiting agents, and for other callers behind the same address.
 MOST = 8_000
 #: The last quarter of the room is kept for peers with fewer connections than this. A command line needs one or two, and
 #: a browser six.
 _FEW = 8
-#: The most refused connections that may wait at once until their peer has read the refusal.
+#: At most this many refused connections may wait at once until their peer has read the refusal.
 _MOST_LINGERING = 16
 
 
@@ -32,8 +32,8 @@ class Party(Enum):
     COMMAND = "command"
 
 
-#: For each kind of peers, the part of all connections that its peers may have together. Half of all connections is
-#: always left for users of this machine.
+#: The share of all connections that the peers of a kind may have together. Half of all connections is always left for
+#: users of this machine.
 _SHARES = {Party.LISTED: 1.0, Party.REMOTE: 0.5, Party.UNLISTED: 1 / 64, Party.COMMAND: 1 / 64}
 
 

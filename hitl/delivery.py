@@ -145,7 +145,8 @@ class Delivery:
         Until then its route gets no edits of pending cards; other messages still go out.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row itself stays due. If it were put off, the call's outcome, which comes after it, would wait too.
+            # The row itself stays due. A row with a later time would also hold up the call's outcome, which comes after
+            # the row.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)

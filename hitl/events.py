@@ -107,7 +107,7 @@ class Explained(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTurned(Heard):
-    """A wish for another page of a text about the call `ref`. `press` says which page, and where to show it."""
+    """A person asks for another page of a text about the call `ref`. `press` holds the page's number and its place."""
 
     ref: str
 

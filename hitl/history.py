@@ -54,7 +54,7 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
 }
 _TYPES: Mapping[str, str] = {event: name for name, events in EVENT_TYPES.items() for event in events}
 
-#: An approval that comes sooner counts as hasty, because a person can't read a card in that time. In seconds.
+#: Seconds. An approval that comes sooner counts as hasty, because a person can't read a card in that time.
 HASTY_S = 2.0
 #: The number of tools in each short list of the statistics.
 MOST = 5

@@ -85,8 +85,8 @@ class Rejections:
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        A tool call of the service's own agent is always admitted: a person told that agent to make it, and a person who
-        says the same thing again means it.
+        A tool call of the service's own agent is always admitted, because a person told that agent to make it. A person
+        who repeats an instruction means it.
         """
         if _is_own(ask):
             return

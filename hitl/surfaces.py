@@ -48,7 +48,7 @@ class Surface:
     own_self_approval: bool = False
     #: Kind of identity that the surface proves -> the setting of its section that must be on for this ('' if none).
     proves: Mapping[str, str] = field(default_factory=dict)
-    #: Identities that many people share. No list may name one.
+    #: Identities that many people share. No list of people may contain such an identity.
     shared: frozenset[str] = frozenset()
     #: Kind of reply that people can send on this surface -> a hint for the operator if no such reply ever came.
     answers: Mapping[ReplyKind, str] = field(default_factory=dict)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def as_question(verdict: Verdict) -> Verdict:
     """Return the verdict on a question. The policy's denial, approvers and time count; its risk doesn't count.
 
-    An answer runs nothing, so one yes is enough and nothing must be confirmed.
+    An answer runs nothing. So a question needs one answer only, and no confirmation.
     """
     return replace(verdict, risk=Risk.LOW, require_reason=False)
 

@@ -63,7 +63,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
+    # The texts are masked before the call is stored. So drawing the call's card later doesn't delay other cards.
     form = form_of(written)
     await gate.prepare((args, prepared.preview, form))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), ask, prepared, form)

@@ -61,8 +61,8 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message of anyone else there is about. None if it is about no call, or isn't
-    #: known.
+    #: The ref of the call that the latest message there is about. The replier's own messages don't count. None if the
+    #: latest message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-    #: Returns one person's vote with its MAC, for a given time of the write.
+    #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
 #: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.

@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # the most outcomes that a rule caches in `asked`: callers may send any number of argument names
+_MAX_NAMES = 32  # a rule caches at most this many outcomes in `asked`: callers may send any number of argument names
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -281,7 +281,7 @@ class _Group:
         return sorted((*wide, *narrow), key=_place)
 
     def applying(self, call: PolicyCall) -> list[Compiled]:
-        """Return every rule that is for this call's tool, without the index."""
+        """Return every rule for this call's tool, found without the index."""
         return [one for one in self.rules if _applies(one.rule, call)]
 
 

@@ -126,7 +126,7 @@ FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
 def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
-    """Return the kind of a value that is one of several texts."""
+    """Return the kind of a value that must be one of these options."""
     return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 

@@ -37,7 +37,7 @@ _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form, such as a compiled one. It keeps the rule as the document states it."""
+    """A rule in any form, for example compiled. It keeps the rule as the document states it."""
 
     @property
     def rule(self) -> Rule:

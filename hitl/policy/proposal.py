@@ -26,7 +26,7 @@ from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: The most characters of one comment. A working folder or the name of a rule may be longer.
+#: A comment has at most this many characters. A working folder or the name of a rule may be longer.
 _COMMENT = 200
 
 

@@ -24,7 +24,7 @@ ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
 #: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: The most words of a list, or characters of a text, that are read as a command. A reading looks at fewer.
+#: At most this many words of a list, or characters of a text, are read as a command. A reading looks at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -179,7 +179,10 @@ _NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
-    """Return the effects of a call's command, or a text that says why they are unknown. None for a call without one."""
+    """Return the effects of a call's command, or a text that says why they are unknown.
+
+    None for a call without command.
+    """
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 

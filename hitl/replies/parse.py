@@ -135,9 +135,10 @@ class Parse:
         return [self.words[i] for i in kept]
 
     def holds_idiom(self) -> bool:
-        """Return whether the message without its commas holds an idiom that answers nothing, and no yes: "yeah, right".
+        """Return whether the message, without its commas, holds an idiom that answers nothing, and no yes.
 
-        If a phrase answers nothing and has a "please" in it, it is a request to others, and doesn't count as a yes.
+        An example is "yeah, right". If a phrase answers nothing and has a "please" in it, it is a request to others,
+        and doesn't count as a yes.
         """
         if TokenKind.BREAK not in self.kinds:
             return False

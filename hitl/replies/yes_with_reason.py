@@ -31,8 +31,8 @@ def reasoned_yes(text: str) -> Reading | None:
 def is_reason(text: str) -> bool:
     """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
-    Unknown words and remarks ("all good") may be a reason. A question, a condition, a change, a hedge, a "wait" or a no
-    anywhere may not, because a person who says that is thinking again.
+    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
+    "wait" or a no aren't a reason, because a person who says so is thinking again.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.why.startswith(_NO_DOUBT)

@@ -17,7 +17,7 @@ from hitl.cards.text import cut_middle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: The most characters of a preview that are kept.
+#: At most this many characters of a preview are kept.
 PREVIEW_KEPT = 16_000
 # The highest number of lines that are compared line by line, because the time may grow with its square. In a longer
 # text, everything between the shared start and the shared end counts as changed.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The most characters of an agent's name, a project and a session, and of a folder.
+#: At most this many characters are shown: of an agent's name, a project and a session, and of a folder.
 _NAME, _FOLDER = 60, 120
 _SEPARATORS = re.compile(r"[/\\]+")
 

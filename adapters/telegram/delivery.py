@@ -135,7 +135,7 @@ class Delivery:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place. Raises Unavailable if it can't be stored as unknown."""
+        """Store the bot's latest message in a place, or None if it is unknown. Raises Unavailable only for None."""
         self._last[route] = last
         if self._say is None or not is_private(route):
             return

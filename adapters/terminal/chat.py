@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.card import File
 
-#: The most outcomes that are remembered as shown.
+#: At most this many outcomes are remembered as shown.
 _MOST_TOLD = 1000
 
 
@@ -144,7 +144,7 @@ class TerminalChat:
         self.say(text, about)
 
     def _repeats(self, call: Call) -> set[str]:
-        """Return the answers to a rejection that say no more than the decided card above them."""
+        """Return the answers to a rejection that only repeat the decided card above them."""
         say, reason = self._wording().say, one_line(mask(call.reason or ""))
         repeats = (Told.REJECTED, Told.REJECTED_WITH_REASON, Told.REASON_ADDED)
         return {say(what, short=call.short, reason=reason) for what in repeats}

@@ -157,13 +157,13 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The forms of the bottom line from the widest to the narrowest, without and with the number of other requests.
+#: The forms of the bottom line, from the widest to the narrowest: each without and with the number of other requests.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
     *("terminal.left.more", "terminal.narrow.more"),
 )
-#: The names of the keys in each of these forms.
+#: For each form of the bottom line, the names of the keys.
 _KEYS = (
     *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
     *("terminal.keys.shortest", "terminal.keys.shortest"),

@@ -57,7 +57,7 @@ _OWN_TOOLS = "aap"
 _KEYS = "aap:"
 #: The longest wait of one request in seconds, by the protocol.
 _LONGEST_WAIT_S = 30
-#: The most bytes of a context. It is kept in the record, where it stays when retention erases the arguments.
+#: A context has at most this many bytes. It is kept in the record, where it stays when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
 #: The decisions in the words of the protocol. A call that nobody could be asked about is denied, with the reason.
 _STATUSES: Mapping[Decision | None, str] = {
@@ -80,7 +80,7 @@ _CODES: Mapping[type[SaysoError], str] = {
 
 
 class ConflictError(Exception):
-    """The request is in another state. The argument is the protocol's code for that."""
+    """The request isn't in the state that the operation needs. The argument is the protocol's code for that state."""
 
 
 class AapRoute(WrittenRoute):

@@ -52,7 +52,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 
 @dataclass(slots=True)
 class Limits:
-    """Limits of each connection, in seconds and bytes. `connections` limits their number."""
+    """Limits of each connection, in seconds and bytes. `connections` also limits the number of connections."""
 
     #: The longest time from the connection, or from a request's first byte, to the end of its headers.
     head_s: float = 5.0
@@ -66,8 +66,8 @@ class Limits:
     #: the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: The most bytes of a body. 1 MiB of arguments as canonical JSON fit, whatever their characters, if the client
-    #: doesn't escape them.
+    #: A body has at most this many bytes. 1 MiB of arguments as canonical JSON fits, if the client doesn't escape
+    #: characters.
     body_bytes: int = 2 * 1024 * 1024
     connections: Connections = field(default_factory=Connections)
 

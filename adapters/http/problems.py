@@ -55,7 +55,7 @@ def headers_of(error: SaysoError) -> Mapping[str, str]:
 
 
 def _retry_after(error: SaysoError) -> int | None:
-    """Return after how many seconds the request may work, or None for an error that doesn't pass."""
+    """Return the seconds after which the request may work, or None if a retry can't help."""
     wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
     return wait if isinstance(wait, int) else _RETRY_S.get(error.status)
 

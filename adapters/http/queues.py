@@ -26,7 +26,7 @@ _RETRY_S = 1.0
 
 
 class _Line(deque["Place"]):
-    """The requests of one agent that wait, the oldest first, and the refusal of the latest try."""
+    """The waiting requests of one agent, the oldest first, and the refusal of the latest attempt."""
 
     refusal: TooManyPending | None = None
 

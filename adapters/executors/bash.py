@@ -49,9 +49,10 @@ _KEEPER_S = 3.0
 _SIGNALLED = 128
 # The kernel's limit for one argument in bytes (MAX_ARG_STRLEN), without the final NUL.
 _LONGEST_COMMAND = 131_071
-#: The most scripts that the card names. The card gives the number of the other scripts.
+#: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The most scripts whose last text is remembered, so that the card can show changes since people were last asked.
+#: The last texts of at most this many scripts are remembered. From them, the card shows the changes since people were
+#: last asked.
 _REMEMBERED = 256
 
 

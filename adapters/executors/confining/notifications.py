@@ -185,7 +185,7 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """Return a function that sets a file's two times. Both become the present time if the call has no pointer to times.
+    """Return a function that sets a file's two times. If the call has no pointer to times, it sets the present time.
 
     `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
     """

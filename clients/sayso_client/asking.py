@@ -102,7 +102,7 @@ class Asking:
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
-        """Run the command of the approved call, report how it ended, and return that.
+        """Run the command of the approved call, report its end, and return the end.
 
         If the service can't be reached any more, the result is returned with `reported` off: the command has run.
 
@@ -112,7 +112,7 @@ class Asking:
         then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
-        the requested one: a false service may be listening on the socket.
+        those of the request: a false service may be listening on the socket.
         """
         import hashlib
 

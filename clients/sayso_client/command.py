@@ -357,7 +357,7 @@ def _unwritable(outcome: str | None) -> str | None:
 
 
 def _keep(outcome: str | None, value: dict[str, Any]) -> None:
-    """Write the outcome file, if the option names one."""
+    """Write the outcome file, if the option `--outcome` names a file."""
     if outcome is None:
         return
     try:

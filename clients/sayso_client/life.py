@@ -33,7 +33,7 @@ WAIT_S = 30
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
-#: Error codes that mean that the call exists, but must not be run now, or not again.
+#: Error codes that mean that the call exists, but can't be claimed: it must not run now, or must not run again.
 _UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})

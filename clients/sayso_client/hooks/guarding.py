@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-#: The most links that are followed on the way to a file, as in the kernel.
+#: At most this many links are followed on the way to a file, as in the kernel.
 _MOST_LINKS = 40
 #: The largest number of paths in one sentence.
 _NAMED = 3

@@ -77,7 +77,7 @@ class Host(Protocol):
 
 
 class Pluggable(Host, Protocol):
-    """A host that has plugins instead of hooks. Its settings name a file of ours, which lies beside the settings."""
+    """A host that has plugins instead of hooks. Its settings name our file, which is in the same folder."""
 
     #: The plugin's file name. It contains MARK.
     BESIDE: str
@@ -91,7 +91,7 @@ class Restoring(Protocol):
     """A host whose `take` can't undo all that `put` changes."""
 
     def restored(self, text: str, before: str) -> str:
-        """Return the settings with the other changes of `put` undone, as they were in `before`."""
+        """Undo the other changes of `put`: return the settings with the former values, which are in `before`."""
 
 
 @dataclass(frozen=True)
@@ -498,8 +498,9 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 def _tried(line: str) -> tuple[str, str]:
     """Run an installed command with the event PROBE, which no host sends.
 
-    A working hook denies it, and says whether the service answers and is the right one. A service that answers on a
-    socket, but refuses this user, may still know the agent's user. A token is the same for both users.
+    A working hook denies the event. Its reason says whether the service answers, and whether it is the right service. A
+    service that answers on a socket, but refuses this user, may still know the agent's user. A token is the same for
+    both users.
     """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
@@ -659,7 +660,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text; an empty text gives an empty one. Raises ValueError or TypeError."""
+    """Return the JSON object of a text, {} for an empty text. Raises ValueError or TypeError."""
     document = json.loads(text) if text.strip() else {}
     if not isinstance(document, dict):
         raise TypeError("it isn't a JSON object")

@@ -186,10 +186,10 @@ async def serve_metrics(
     troubles: Callable[[], Awaitable[Sequence[str]]],
     connections: Connections,
 ) -> Server:
-    """Count changes from now on, and serve `/metrics` on a port of its own. Closing `parts` stops this.
+    """Count changes from now on, and serve `/metrics` on a port of its own, until `parts` is closed.
 
-    It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
-    Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
+    The page needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing.
+    Raises Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response

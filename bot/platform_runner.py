@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Endpoint, Hear, Platform
 
-#: The most handled events that are remembered, so that they aren't handled a second time.
+#: At most this many handled events are remembered, so that they aren't handled a second time.
 _HEARD = 10_000
 _log = logging.getLogger(__name__)
 
@@ -55,8 +55,7 @@ class Connector:
         self._trouble: str | None = "not connected yet"
         self._connected = False
         self._work: asyncio.Task[None] | None = None
-        #: Events that our own handlers have handled completely. An operator's handler may have failed on them after
-        #: that.
+        #: Events that our own handlers have handled completely. An operator's handler may have failed on them later.
         self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property

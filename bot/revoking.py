@@ -69,7 +69,7 @@ def _names(file: Path) -> frozenset[str]:
 
 @contextlib.contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
-    """As root, act with the rights of the folder's owner. Any other user acts with their own."""
+    """While the context is open, act with the rights of the folder's owner if this process runs as root."""
     owner = folder.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield

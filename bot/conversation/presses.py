@@ -169,9 +169,9 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """After a press, ask for a reason if the approval needs one or the rejection may have one.
+        """After a press, ask for a reason if the approval needs a reason or the rejection may have one.
 
-        Else send an unsent answer.
+        Otherwise send the answer, unless it was sent already.
         """
         call = answer.call
         if call is None:

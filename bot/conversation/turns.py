@@ -33,7 +33,7 @@ _ABOUT = re.compile(
 )
 #: Matches the word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
-#: The most lines of a conversation that an agent gets, and the most conversations whose lines are remembered.
+#: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.

@@ -43,9 +43,9 @@ _LEAST_FREE_BYTES = 100 * 1024 * 1024
 _MEND_DRY_RUN = (
     "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
 )
-#: The most open calls whose rows, votes and record are verified, which takes about a second.
+#: At most this many open calls are verified, with their votes and record. This takes about a second.
 _MOST_VERIFIED = 1000
-#: Seconds. Clocks that NTP corrects are behind by less than this.
+#: Seconds. A clock that NTP corrects is never this far behind.
 _MOST_BEHIND_S = 2.0
 
 

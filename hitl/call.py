@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The use of the policy: it decides, or calls that need a person run and are recorded, or it is off."""
+    """The policy decides; or it decides, but calls that need a person run unasked (monitor); or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -597,9 +597,9 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message of ours, other than a card, that is about one call. A reply to it answers that call.
+    """A message of ours, other than a card, that is about one call. A reply to this message answers the call.
 
-    The platform's id of the message binds it, never its words.
+    The message is bound by the platform's id of it, never by its words.
     """
 
     #: The platform's id of the message among all chats.

@@ -167,7 +167,7 @@ class CallScope:
 
 
 def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
-    """Return the value that holds a command, and the words that the call has beside it in ``args``."""
+    """Return the value in ``args`` that holds a command, and the further words of the command in ``args``."""
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
     return values.lookup(args, values.pointer(key)), []

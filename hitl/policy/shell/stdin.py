@@ -36,7 +36,10 @@ def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
 
 
 def written(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return every text that the statement around a command prints or redirects: the command may read any of them."""
+    """Return every text that the statement around a command prints or redirects.
+
+    The command may read any of these texts.
+    """
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):

@@ -157,7 +157,7 @@ class LineReader(WordReader):
     _unquoted: bool | None = None
 
     def parse(self, text: str) -> None:
-        """Parse a text and record every command in its tree. If a parse may cost too much, its words are guessed."""
+        """Parse a text and record every command in its tree. If a parse may cost too much, guess at the words."""
         self._source = text.encode("utf-8", "replace")
         short = not self.depth and len(self._source) <= work.SHORT
         if self.reading.exhausted(len(self._source) if short else work.of_parse(self._source)):

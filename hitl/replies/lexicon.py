@@ -133,7 +133,7 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each word, the languages of a script whose files have this word."""
+    """For each word in the files of a script's languages, return the languages that have the word."""
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)

@@ -496,7 +496,7 @@ _SIGN = {
 
 
 class File(NamedTuple):
-    """A text, and the name of the file that holds it if a surface sends it as a file."""
+    """A text. If a surface sends it as a file, `name` is the name of the file."""
 
     name: str
     text: str

@@ -119,7 +119,7 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # Nobody here knows where in the file the text stands, so line numbers would be false.
+    # The place of the text in the file isn't known here, so line numbers would be false.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 

@@ -98,7 +98,8 @@ class Delivery:
     async def send(self, route: str, send: Sender, *, about: str | None, answers: str | None = None) -> str:
         """Send a message to the conversation's present place.
 
-        Leave out its topic or the answered message if that no longer exists.
+        If its topic no longer exists, the message goes to the chat; if the answered message no longer exists, the
+        message is no reply.
 
         Before the message is sent, the bot's latest message there is stored as unknown. When Telegram has confirmed the
         message, it is stored as the latest. So if this process dies in between, the latest message stays unknown.

@@ -43,8 +43,8 @@ class Screen:
         self._size = size
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts that were shown since the oldest open box, or since the width last changed if that was later. Empty
-        #: if no box is open.
+        #: The texts that were shown since the oldest open box. If the width has changed since that time, only the later
+        #: texts. Empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem(error: SaysoError, *, errors: Sequence[str] = (), names: Names | None = None) -> dict[str, Any]:
-    """Return the problem document of an error, which calls people by their names."""
+    """Return the problem document of an error. With `names`, its sentence uses people's names."""
     told = error.told(IN_ENGLISH, names)
     return _document(error.code, error.status, told, errors) | {"retry_after": _retry_after(error)}
 

@@ -92,7 +92,7 @@ class Thread:
     def begin(self, prompt: str, stopped: str, most: int) -> None:
         """Begin a turn with a person's message. Earlier messages keep at most about `most` characters.
 
-        If the turn before it never ended, its calls without an outcome get the outcome `stopped`.
+        If the previous turn never ended, its calls without an outcome get the outcome `stopped`.
         """
         self.prompts.append(prompt)
         for call in self.calls:

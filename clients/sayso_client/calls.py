@@ -272,7 +272,7 @@ class AsyncSayso(_Link):
         return await self._send(request.asking(request.arguments()))
 
     async def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once, as `Sayso.batch` does. Each runs as soon as it may."""
+        """Ask for several calls at once, as `Sayso.batch` does. Each call runs as soon as it may."""
         if not planned:
             return []
         batch = _Batch(planned)

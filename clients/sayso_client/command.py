@@ -51,7 +51,7 @@ _FAILURES: Mapping[str, int] = {
 }
 #: The statuses of an approved call whose run hasn't ended yet.
 _GRANTED = frozenset({"approved", "running"})
-#: The largest number of approvers that a line names, and of characters of one name.
+#: A line names at most this many approvers, and shows at most this many characters of each name.
 _MOST_NAMED, _LONGEST_NAME = 4, 40
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 

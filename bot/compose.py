@@ -153,7 +153,7 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
     """Return the library of the policies in these folders and of the presets.
 
-    They look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
+    The policies look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
     """
     from adapters.policies import FolderSource
     from adapters.policies.surroundings import RealPaths, SystemResolver

@@ -283,7 +283,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
 
 
 def _chosen(names: Sequence[str]) -> str:
-    """Ask for one of these names until it is one of them."""
+    """Ask the person for one of these names. Ask again after any other answer."""
     while (name := str(typer.prompt(say("init.which", names=", ".join(names)))).strip()) not in names:
         pass
     return name

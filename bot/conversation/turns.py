@@ -38,7 +38,7 @@ _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.
 _BEGUN_WITHIN_S = 30.0
-#: The beginning of the reply reader's reason if a text is neither yes nor no because it is a question.
+#: The reply reader gives a reason why a text is neither yes nor no. For a question, the reason begins with this word.
 _QUESTION = "question"
 _log = logging.getLogger(__name__)
 

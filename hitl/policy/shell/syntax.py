@@ -273,7 +273,10 @@ class LineReader(WordReader):
                 self._append(found, inner, child, glued=glued)
 
     def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
-        """Record a command with the words after its redirections, and once more with the values of its variables."""
+        """Record a command, including the words after its redirections.
+
+        Record it again with the values of its variables.
+        """
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():

@@ -262,7 +262,7 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 def _before_fault(parse: Parse, at: int) -> Match:
     """Return the longest no at a token.
 
-    If a complaint follows a shorter no, return that: "stop" in "stop this is wrong".
+    If a complaint follows a shorter no, return the shorter no: "stop" in "stop this is wrong".
     """
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:

@@ -294,7 +294,10 @@ def stray_press(body: Mapping[str, Any], me: Me) -> Press:
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
-    """Return who pressed and where: on a message, or in a window, which stores the place where it was opened."""
+    """Return the ways to answer the person who pressed, and the fields of the event.
+
+    A window stores the place in which it was opened.
+    """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
         kept = Kept.unpack(view["private_metadata"])

@@ -130,7 +130,7 @@ def _ahead(mark: Mark, newest: int) -> Iterator[None]:
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:
     """Put the copy in the database's place, and return the old database's new path.
 
-    At every moment, one of the two is there.
+    At every moment, either the old database or the copy is in that place.
     """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None

@@ -81,7 +81,7 @@ class Server:
     values: Mapping[str, Any]
     #: The keys that lead to the table of servers in the file.
     place: tuple[str, ...]
-    #: The folder of the project to which the server belongs, or '' if the server belongs to no single project.
+    #: The folder of the project to which the server belongs, or '' if it belongs to all projects of the user.
     project: str = ""
 
     @property

@@ -252,7 +252,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _token_holders(database: Path) -> dict[str, set[str]]:
-    """Return who may ask, and who may decide, by a token that works. A database that can't be read has no tokens."""
+    """Return who may ask, and who may decide, by a working token. If the database can't be read, nobody may."""
     from adapters.database.sqlite.survey import surveyed
 
     asking, deciding = set[str](), set[str]()

@@ -178,7 +178,7 @@ class Sandbox:
 CONFINED, USER = "confinement", "user"
 
 
-#: Newer options of bubblewrap, each with the first version that has it.
+#: For each newer option of bubblewrap, the first version that has the option.
 _NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
 
 

@@ -65,8 +65,7 @@ class FilePatch:
     deletes: bool = False
     #: The new path of the file, or None if it keeps its path.
     moves_to: str | None = None
-    #: Whether to add a line feed after the file's last line, if there is none. The `*** Begin Patch` format requires
-    #: that.
+    #: Whether to add a missing line feed after the file's last line. The `*** Begin Patch` format requires that.
     ends_lines: bool = False
     hunks: list[Hunk] = field(default_factory=list)
 

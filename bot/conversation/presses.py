@@ -169,7 +169,7 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """After a press, ask for a reason if the approval needs a reason or the rejection may have one.
+        """After a press, ask for a reason if an approval needs a reason, or if a reason may follow a rejection.
 
         Otherwise send the answer, unless it was sent already.
         """

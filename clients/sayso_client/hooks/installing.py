@@ -91,7 +91,7 @@ class Restoring(Protocol):
     """A host whose `take` can't undo all that `put` changes."""
 
     def restored(self, text: str, before: str) -> str:
-        """Undo the other changes of `put`: return the settings with the former values from `before`."""
+        """Undo the other changes of `put`: return the settings with the earlier values from `before`."""
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ class Heard:
 
     #: The person's identity, as the platform proves it.
     identity: str = ""
-    #: The person's current name on the platform, '' if the platform doesn't say.
+    #: The person's current name on the platform, or '' if the platform doesn't say.
     called: str = ""
-    #: The person's handle on the platform, '' if the platform doesn't say.
+    #: The person's handle on the platform, or '' if the platform doesn't say.
     handle: str = ""
     #: The conversation, in the form of a route.
     conversation: str = ""
@@ -36,7 +36,7 @@ class Heard:
     message: str | None = None
     #: The platform's handle for answering that person alone, or None.
     press: str | None = None
-    #: The reason why this event can't decide anything, as the key of a sentence; None for an event that can.
+    #: The reason why this event can't decide anything, as the key of a sentence, or None for an event that can.
     barred: str | None = None
     #: Whether a program wrote the message. We never answer programs, because two programs would answer each other for
     #: ever.
@@ -97,7 +97,7 @@ class Command(Heard):
 class Explained(Heard):
     """The answer from a window in which we asked for the reason of a press.
 
-    `text` is the reason, '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
+    `text` is the reason, or '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
     """
 
     ref: str

@@ -50,7 +50,7 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """The contents of one unit. `call` is the call's new row; None if the unit only adds other rows.
+    """The contents of one unit. `call` is the call's new row, or None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
 
@@ -162,7 +162,10 @@ class Calls(Protocol):
         """Return the calls that have a `due_at`, so the clock will still end something about them; oldest first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """Return the latest prompt of this kind for this person and call. None if it is missing or its MAC is wrong."""
+        """Return the latest prompt of this kind for this person and call.
+
+        Return None if it is missing or its MAC is wrong.
+        """
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the record of one call, oldest line first. For ref '' return the service's own record."""
@@ -203,7 +206,10 @@ class Outbox(Protocol):
         """Record that this message on this route is the card of the call."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Return the ref and the route of the card with this message id. None for no card, or for a wrong MAC."""
+        """Return the ref and the route of the card with this message id.
+
+        Return None for no card, or for a card with a wrong MAC.
+        """
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Return route -> message id for each route that has, or will get, the card of a call."""
@@ -227,7 +233,8 @@ class Inbox(Protocol):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
+        counted.
         """
 
 
@@ -304,8 +311,8 @@ class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
 
     Any method raises `hitl.errors.Unavailable` if the store can't be read or written; nothing was changed then. Events,
     cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn with a
-    wrong MAC is never returned. An event with a wrong MAC is marked. The readers of bindings and of the record check
-    the MACs themselves.
+    wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of bindings and
+    of the record check the MACs themselves.
     """
 
 
@@ -314,8 +321,8 @@ class PlatformError(Exception):
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
     at all can be sent to that place, because the place or our access to it is gone. It is False if one person alone
-    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked.
-    `remedy` is the key of the sentence that names the remedy, '' if no remedy is known.
+    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked. `remedy`
+    is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -329,7 +336,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's rate limits allow no edit before this number of seconds is over. Nothing was sent."""
+    """The platform's rate limits allow no edit before `retry_s` seconds are over. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -361,7 +368,7 @@ class Chat(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message in a conversation with an agent. `by` is the principal who said it, None for the agent."""
+    """One message in a conversation with an agent. `by` is the principal who said it, or None for the agent."""
 
     by: str | None
     text: str
@@ -403,7 +410,7 @@ class Agent(Protocol):
         """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
 
     async def take(self, turn: Turn) -> str:
-        """Take one turn. Return the text to say at its end, '' for nothing. The turn may be cancelled at any await."""
+        """Take one turn. Return its last text, or '' to say nothing. The turn may be cancelled at any await."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -588,7 +595,8 @@ class Repository:
 class Tree:
     """The files below a folder, or one single file."""
 
-    #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
+    #: The absolute path of the folder, with all links resolved. For a single file, this is the folder that holds the
+    #: file.
     root: str
     #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]

@@ -61,12 +61,15 @@ _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Whether a request is a question. A call that its caller runs is no question, even with the same tool name."""
+    """Return whether a request is a question.
+
+    A call that its caller runs is no question, even with the same tool name.
+    """
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 
 def is_question(call: Call) -> bool:
-    """Whether a call is a question."""
+    """Return whether a call is a question."""
     return call.executor == EXECUTOR
 
 
@@ -84,7 +87,7 @@ def prepared(ask: Ask) -> Preparation:
 
 
 def _are_options(options: object) -> bool:
-    """Whether a value is a list of options that fit the limits and look different to people."""
+    """Return whether a value is a list of options that fit the limits and look different to people."""
     if not isinstance(options, list | tuple) or not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
         return False
     fit = all(isinstance(one, str) and one.strip() and len(visible(one)) <= LONGEST_OPTION for one in options)
@@ -97,7 +100,7 @@ def asked(call: Call) -> str:
 
 
 def options(call: Call) -> tuple[str, ...]:
-    """Return the answers that a question offers, () if any words answer it."""
+    """Return the answers that a question offers, or () if any words answer it."""
     return tuple(map(str, call.arguments.get("options") or ()))
 
 
@@ -136,7 +139,7 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
+    """Return whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 

@@ -192,7 +192,10 @@ def _shared_start(one: str, other: str) -> int:
 
 
 def _shared_end(one: str, other: str) -> int:
-    """Return the number of characters in the equal lines at the end of both texts, which begin with whole lines."""
+    """Return the number of characters in the equal lines at the end of both texts.
+
+    Both texts must begin at the start of a line.
+    """
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

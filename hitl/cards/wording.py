@@ -955,7 +955,7 @@ _LONGEST_STORED = 1000
 #: The values that are counts with their unit, and the values that may be sentences of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of the sentences that may be such a value.
+#: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
 #: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
 #: unchanged.

@@ -60,7 +60,8 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
     """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    # The MAC covers the decision but not the state. So an edited state can't make a call run without such a decision.
+    # The decision has a MAC, but the state has none. So an edited state can't make a call run: its decision must allow
+    # the run.
     if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
@@ -81,7 +82,8 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    It checks exposed keys, the verdict and, for calls that this service runs, the allowlist and the preconditions.
+    It checks whether other people may know the keys, the verdict and, for calls that this service runs, the allowlist
+    and the preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)

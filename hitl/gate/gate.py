@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases. The part up to the last colon names a place in which only one process
-    works at a time; the part after it names the process.
+    `owner` names this process in its leases. The part of `owner` before its last colon names a place in which only one
+    process works at a time; the part after the colon names the process.
     """
 
     # -- the use cases --------------------------------------------------------------------------------------
@@ -31,7 +31,8 @@ class Gate(GateContext):
         """Record a new call: denied, allowed (and leased, if this service runs it), or pending.
 
         Raises InvalidConfirmation if the arguments can't be used, NotApprover if the requester may not ask in that
-        conversation, KeyConflict, RejectedRecently, TooManyPending, and Unavailable. Nothing is recorded then.
+        conversation, KeyConflict, RejectedRecently, TooManyPending, and Unavailable. After an error, nothing is
+        recorded.
         """
         return await submit.submit(self, ask)
 
@@ -118,7 +119,10 @@ class Gate(GateContext):
         return await claim.claim(self, target, owner, secret)
 
     async def release(self, target: str, owner: str) -> Call:
-        """Claim and finish a call in one commit, for a caller that runs it and won't report. Raises as `claim`."""
+        """Claim and finish a call in one commit, for a caller that runs it and won't report.
+
+        Raises the errors of `claim`.
+        """
         return await claim.release(self, target, owner)
 
     async def finish(self, target: str, secret: str, ran: Ran) -> Call:
@@ -132,7 +136,7 @@ class Gate(GateContext):
     async def finish_own(self, lease: Lease, ran: Ran) -> Call:
         """Record the end of a run under a lease of this process.
 
-        It starts from the call as leased, without reading the store. If the call has changed since then, the
+        It uses the call in the lease, and doesn't read the store first. If the call has changed since then, the
         conditional write fails, and only then is the call read again.
         """
         return await claim.finish_own(self, lease, ran)

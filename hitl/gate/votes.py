@@ -136,7 +136,7 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 def _came_before(reply: Reply, first: Prompt) -> bool:
     """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
 
-    Only an event of the inbox can be replayed from the database. The API and a terminal have no inbox.
+    Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at

@@ -2,8 +2,8 @@
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
-a path with two readings), every rule filed under that argument is a candidate. The index may return too many rules,
-but never too few.
+a path with two meanings), every rule filed under that argument is a candidate. The index may return too many rules, but
+never too few.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class _Argument:
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
-        """File a rule under one of its conditions; False if it must always be tried."""
+        """File a rule under one of its conditions, or False if it must always be tried."""
         whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
@@ -287,7 +287,7 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """Return a quick match for plain paths outside all of these top folders; None if there are too many folders."""
+    """Return a quick match for plain paths outside all of these top folders, or None if there are too many folders."""
     if len(tops) > _MAX_TOPS:
         return None
     closed = "|".join(map(re.escape, tops))
@@ -325,7 +325,7 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 
 
 def _place(alternative: str) -> tuple[bool, str] | None:
-    """Return where a glob is filed: (False, its folder) or (True, its file name). None if both have wildcards."""
+    """Return where a glob is filed: (False, its folder) or (True, its file name), or None if both have wildcards."""
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:
         return False, folder.casefold()

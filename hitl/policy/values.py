@@ -69,7 +69,7 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> Decimal | None:
-    """Return the exact decimal of a number, or of a text that holds a number; None for anything else."""
+    """Return the exact decimal of a number, or of a text that holds a number, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     if isinstance(value, str) and (len(value) > _MAX_NUMBER or not value.strip() or "_" in value):
@@ -82,5 +82,5 @@ def number(value: Any) -> Decimal | None:
 
 
 def size(value: Any) -> int | None:
-    """Return the length of a text, list or object; None for other values."""
+    """Return the length of a text, list or object, or None for other values."""
     return len(value) if isinstance(value, str | list | tuple | Mapping) else None

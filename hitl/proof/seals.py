@@ -33,7 +33,7 @@ def pack(*parts: object) -> bytes:
     return _encode(parts)
 
 
-# -- a call as asked --------------------------------------------------------------------------------------------
+# -- the row of a call, as it was when people were asked -------------------------------------------------------------
 
 
 def row(keys: Keyring, call: Call) -> str:
@@ -55,7 +55,7 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. If there are none, nothing is added, so that the MACs of older rows still hold.
+        # The additions to the card. A card without additions adds no part, so that the MACs of older rows still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
         # The time of erasure is one more number at the end. So the MAC of an erased row never holds for a whole row.
@@ -137,7 +137,10 @@ def _vote(said: Vote, digest: str) -> bytes:
 
 
 def claim(keys: Keyring, call: Call) -> str:
-    """Return the MAC over a claim: the call, the claimant and the end. Raises ValueError for an unclaimed call."""
+    """Return the MAC over a claim: the call, the claimant and the end of the lease.
+
+    Raises ValueError for an unclaimed call.
+    """
     return keys.seal(Purpose.CLAIM, _claim(call))
 
 

@@ -33,7 +33,7 @@ _MAX_NAMES, _MAX_NAME = 256, 512  # entries of its lists of models, and characte
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:
-    """Whether a document is of this dialect: JSON without a version."""
+    """Return whether a document is of this dialect: JSON without a version."""
     version = parsed.value.get("version")
     return parsed.format == "json" and (version is None or (type(version) is int and version == 0))
 
@@ -88,7 +88,11 @@ class Reader(ours.Reader):
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule. Other keys of ``version: 1`` are unknown here, but two of its flags must be true or false."""
+        """Read a rule.
+
+        Of the keys that only ``version: 1`` has, two are checked nevertheless: ``exclude_requester`` and
+        ``require_reason`` must be true or false.
+        """
         value = self.folded(value, path, _RULE_KEYS)
         self.keys(value, path, _RULE_KEYS)
         action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
@@ -158,7 +162,7 @@ class Reader(ours.Reader):
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key although the operator takes none."""
+        """Accept a key although the operator takes no key."""
 
     def role(self, key: str, path: str) -> None:
         """Accept any key: contenox has no roles."""

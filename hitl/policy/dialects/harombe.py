@@ -222,7 +222,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Whether a rule asks.
+    """Return whether a rule asks.
 
     The rule's own setting counts, or else that of its level. But a rule always asks if its level asks, or if its risk
     is high or critical.
@@ -261,7 +261,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
-    """Whether each part of a rule has a valid value. For each invalid part, a problem with its name is added."""
+    """Return whether each part of a rule has a valid value. For each invalid part, a problem with its name is added."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))

@@ -41,5 +41,5 @@ class Translation:
 
 
 def is_seconds(value: Any) -> bool:
-    """Whether a value is a whole number, as a timeout must be."""
+    """Return whether a value is a whole number, as a timeout must be."""
     return isinstance(value, int) and not isinstance(value, bool)

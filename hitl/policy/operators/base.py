@@ -1,9 +1,9 @@
 """Shared code of all operators: what a condition is used for, and how it is applied to an argument's values.
 
 Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
-function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
-reading of the argument that fits is enough. A condition *loosens* if its rule allows or lowers a risk: then every
-reading must fit. ``not`` swaps the two uses.
+function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then it is
+enough that one possible meaning of the argument fits. A condition *loosens* if its rule allows or lowers a risk: then
+every possible meaning must fit. ``not`` swaps the two uses.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class ListElement:
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
     """Join the answers for several values: one YES is enough to tighten, every value must be YES to loosen.
 
-    UNSURE if there are more values than the call's budget allows.
+    Return UNSURE if there are more values than the call's budget allows.
     """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -188,7 +188,7 @@ class Operator:
     #: Whether the condition needs a value; whether its names may match parts of names (``match``).
     valued: bool = True
     matches: bool = False
-    #: The check in the contenox dialect; None if contenox doesn't have the operator.
+    #: The check in the contenox dialect, or None if contenox doesn't have the operator.
     contenox_check: Callable[[Any], Any] | None = None
 
 

@@ -32,7 +32,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # the price of one judgement; an equality costs 1
+_HINTED_COST, _PATH_COST = 2, 40  # the units of a call's budget for one judgement; ``eq`` takes 1
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:
@@ -50,7 +50,10 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """Compile a glob of contenox. None for a glob that contenox loads but never matches: here it answers UNSURE."""
+    """Compile a glob of contenox.
+
+    A glob that contenox loads but never matches becomes None, for which the condition answers UNSURE.
+    """
     pattern = a_text(value)
     try:
         expand_braces(pattern)
@@ -125,7 +128,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
-    """Return a quick test of one absolute glob, for paths with one reading. Other values go to the test ``slowly``."""
+    """Return a quick test of one absolute glob, for paths with one meaning. Other values go to the test ``slowly``."""
     both = only.sources[0] == only.sources[1]
 
     def test(scope: CallScope) -> int:
@@ -148,7 +151,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test whether one of the globs could cover a text; None if a glob has no literal part."""
+    """Return a quick test whether one of the globs could cover a text, or None if a glob has no literal part."""
     return _hints(tuple(globs))
 
 

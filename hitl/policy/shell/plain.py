@@ -510,7 +510,9 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links."""
+    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links are
+    resolved.
+    """
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None
     if not target or target.startswith(("-", "~")):

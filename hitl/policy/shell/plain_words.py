@@ -51,7 +51,7 @@ class Below:
 class ShellWord:
     """One word after quoting."""
 
-    #: The text after quoting; None if it is known only when the line runs.
+    #: The text after quoting, or None if it is known only when the line runs.
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
@@ -185,7 +185,7 @@ def _ansi_c(text: str) -> ShellWord:
 
 
 def looks_like_a_file(path: str) -> bool:
-    """Whether a path's text looks like a file, not a folder: its last name has an extension."""
+    """Return whether a path's text looks like a file, not a folder: its last name has an extension."""
     return _FILE.search(path) is not None
 
 

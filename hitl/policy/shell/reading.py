@@ -115,4 +115,6 @@ class PayloadReader(Protocol):
         """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables, or [] if these values
+        are unknown.
+        """

@@ -281,7 +281,7 @@ def _sed(found: Found, step: Step) -> None:
 
 
 def _only_edits(script: str) -> bool:
-    """Whether every command of a sed script only prints or changes the stream."""
+    """Return whether every command of a sed script only prints or changes the stream."""
     at, end = 0, len(script.rstrip("; }\n"))
     if len(script) > _MAX_SCRIPT:
         return False

@@ -128,7 +128,7 @@ def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str
 
 
 def _few(line: str) -> bool:
-    """Whether a line has so few commands that all of them can be read."""
+    """Return whether a line has so few commands that all of them can be read."""
     return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
@@ -303,7 +303,7 @@ class LineReader(WordReader):
                 unwrap.run(self, found, node)
 
     def _splits(self, node: Node) -> bool:
-        """Whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
+        """Return whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
         if node.type == "string":
             return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
         if node.type in ("simple_expansion", "expansion"):

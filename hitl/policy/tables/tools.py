@@ -81,7 +81,7 @@ def shape(tools: str, tool: str) -> Shape | None:
 
 
 def is_server(tools: str) -> bool:
-    """Whether a tool group is an MCP server that the table knows."""
+    """Return whether a tool group is an MCP server that the table knows."""
     return tools.removeprefix("mcp__") in _servers()
 
 

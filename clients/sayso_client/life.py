@@ -235,7 +235,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never what comes after it. Raises ClientError for any other problem, and at the end.
+    repeated, and never what comes after it. Raises ClientError for any other problem, and when the ten minutes are
+    over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:

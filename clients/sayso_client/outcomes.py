@@ -30,7 +30,7 @@ class NotRun:
     #: `rejected`, `expired`, `denied`, `withdrawn`, `undeliverable`, `lapsed`, `refused`, or another status of the API.
     status: str
     message: str
-    #: The call's ref; empty if the call was never recorded.
+    #: The call's ref, or '' if the call was never recorded.
     ref: str = ""
     #: The words of the person or of the policy, if there are any.
     reason: str | None = None
@@ -59,7 +59,7 @@ class Answer:
     status: str
     #: One sentence to hand to an agent.
     message: str
-    #: The question's ref; empty if it was never recorded.
+    #: The question's ref, or '' if the question was never recorded.
     ref: str = ""
 
     def __bool__(self) -> bool:

@@ -173,7 +173,7 @@ def _body(named: dict[str, Any]) -> bytes:
 
 
 def _asked(named: dict[str, Any]) -> None:
-    """Set the field that asks a person, unless the caller leaves the decision to the policy."""
+    """Set the field `ask`, so that a person is asked, unless the caller leaves the decision to the policy."""
     named["ask"] = not named.pop("by_policy", False)
     named.setdefault("tools", "shell")
     named.setdefault("agent", "ask")

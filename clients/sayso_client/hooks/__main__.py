@@ -1,8 +1,9 @@
 """`python -I -m sayso_client.hooks HOST ...`: the command that a host starts for each tool call.
 
 The service's address comes only from these arguments, never from the environment or the working folder. The answer is
-one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If it can't answer, it ends with
-the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience` it does both.
+one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If the command can't answer, it
+ends with the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience`, it
+answers and ends with that status.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MOVED = (
     ("OPENCLAW_STATE_DIR", "openclaw.json"),
     ("OPENCLAW_HOME", ".openclaw/openclaw.json"),
 )
-#: The longest limit that OpenClaw takes for a hook, in seconds. It blocks the call then.
+#: The longest limit that OpenClaw takes for a hook, in seconds. If the hook takes longer, OpenClaw blocks the call.
 LONGEST_S = 600
 #: The key of the sentence about `agent exec`, which asks nobody.
 THEN = "hook.then.openclaw"

@@ -122,7 +122,7 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 
 
 def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return the same check, which logs its answer when the answer changes: until then nothing is gated."""
+    """Return the same check with a log line each time its answer changes. While it answers a reason, nothing runs."""
     last: str | None = None
 
     def look() -> str | None:

@@ -188,7 +188,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
 
 
 def _settings_text(settings: Path, file: Path) -> str:
-    """Return the text of the settings, '' if they are gone. Raises SettingsError if they can't be read.
+    """Return the text of the settings, or '' if they are gone. Raises SettingsError if they can't be read.
 
     Older backups have a relative path. From another folder, such a path finds no file, although the settings aren't
     gone.

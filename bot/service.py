@@ -220,7 +220,7 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled: a lease that was taken must be run."""
+        """Run the use case to its end, even if its caller is cancelled: each call whose lease was taken must be run."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
         whole.add_done_callback(lambda _: answer.cancel())

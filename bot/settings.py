@@ -358,7 +358,7 @@ class Settings(BaseSettings):
         return {name: section for name, section in found.items() if section is not None}
 
     def section(self, name: str) -> Any:
-        """Return a platform's section with every secret read from its file; None if the platform isn't set up.
+        """Return a platform's section with every secret read from its file, or None if the platform isn't set up.
 
         Raises SettingsError for a file that can't be read.
         """
@@ -591,7 +591,9 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
         return {key: _anchored(parts[1], one, folder) for key, one in value.items()}
     if origin is list and isinstance(value, list):
         return [_anchored(parts[0], one, folder) for one in value]
-    for part in parts:  # of a union: a value that is already anchored stays the same
+    # A union, or an `Annotated` type: try each part in turn. The order doesn't matter,
+    # because a path stays unchanged after one part has made it absolute.
+    for part in parts:
         value = _anchored(part, value, folder)
     return value
 

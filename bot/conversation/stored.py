@@ -187,7 +187,7 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the stored turn, because the turn may have advanced since it was read."""
+        """Return the stored state of a turn, because it may have advanced since `turn` was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 _PAGE = 20
 _PAUSE_S = 0.05
 _REF_TICK = timedelta(milliseconds=1)
-#: Seconds between two passes. Ages are counted in days.
+#: Seconds from one round through all calls to the next. Ages are counted in days.
 _EVERY_S = 6 * 3600.0
 
 
@@ -48,7 +48,7 @@ class RetentionWorker:
         self._named: set[str] = set()
 
     def start(self) -> None:
-        """Begin the first pass, unless everything is kept."""
+        """Begin the first round through all calls, unless everything is kept for ever."""
         if self._arguments is not None or self._calls is not None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 

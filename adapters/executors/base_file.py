@@ -63,7 +63,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 def as_shown(otherwise: str) -> Iterator[None]:
     """Raise NotAsShown instead of InvalidConfirmation, for a file that became unusable after people saw the change.
 
-    `otherwise` is the key of the sentence for people in the catalogue.
+    `otherwise` is the catalogue key of the sentence for people.
     """
     try:
         yield

@@ -184,7 +184,8 @@ class Door(HttpToolsProtocol):
             super().on_headers_complete()
 
     def _misled(self) -> bytes | None:
-        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long; None if all is well.
+        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long, or None if all is
+        well.
 
         Headers are ambiguous if two programs could understand them in two ways.
         """

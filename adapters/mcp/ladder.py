@@ -27,7 +27,7 @@ _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
 @dataclass(frozen=True, slots=True)
 class WaitTimes:
-    """The lengths of waits, in seconds. Tests use short ones."""
+    """The lengths of waits, in seconds. Tests use short waits."""
 
     shortest_leg_s: float = 25.0
     #: The wait for a client that isn't in `_KNOWN_S`.
@@ -56,7 +56,9 @@ def state_of(ref: str, leg: int) -> str | None:
 
 
 def returning(state: str) -> tuple[str, int] | None:
-    """Return the ref in a state that a client sends back, and the number of earlier requests. None for another text.
+    """Return the ref in a state that a client sends back, and the number of earlier requests.
+
+    Return None for another text.
 
     The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """

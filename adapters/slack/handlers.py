@@ -130,7 +130,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return channel, thread ('' for the channel itself) and author of a new message; None for other events."""
+    """Return channel, thread ('' for the channel itself) and author of a new message, or None for other events."""
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
@@ -364,7 +364,7 @@ def _team_of_user(body: Mapping[str, Any]) -> str:
 
 
 def channel_in(body: Mapping[str, Any]) -> str:
-    """Return the channel of an event of any kind, '' if it names none."""
+    """Return the channel of an event of any kind, or '' if it names none."""
     event = _fields(body.get("event"))
     found = event.get("channel") or _fields(event.get("item")).get("channel")
     return found if isinstance(found, str) else _channel(body)

@@ -127,7 +127,8 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether there has been a connection before. The first connection ends no time of lost events.
+        #: Whether there has been a connection before. Before the first connection, there was no time in which events
+        #: were lost.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)

@@ -115,7 +115,10 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 @contextlib.contextmanager
 def _ahead(mark: Mark, newest: int) -> Iterator[None]:
-    """Write a mark for a line that the copy doesn't have. If the body fails, there is no mark, as before."""
+    """Write a mark for a line that the copy doesn't have.
+
+    If the body of the `with` statement fails, there is no mark, as before.
+    """
     try:
         mark.write(newest + 1, "no line of this copy")
     except OSError as error:

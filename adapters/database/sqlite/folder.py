@@ -167,7 +167,9 @@ def service_pid(path: Path) -> int | None:
 
 
 def _written(text: str) -> tuple[str, str]:
-    """Return the process id of the latest service and the folder's id from the text of a lock file, '' if missing."""
+    """Return the process id of the latest service and the folder's id from the text of a lock file, or '' for a missing
+    part.
+    """
     pid, id_, *_ = [*text.split(), "", ""]
     return pid, id_
 

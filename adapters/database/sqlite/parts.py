@@ -277,7 +277,8 @@ class SqliteInbox(Part):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
+        counted.
         """
 
         def count(connection: sqlite3.Connection, now: datetime) -> bool | None:

@@ -31,9 +31,9 @@ def older_file(source: Path) -> Path:
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
     """Return the revoked names of a state folder, and those beside the settings file `source`.
 
-    Some users, such as an agent's, can't enter the state folder. For them only the second file counts. This is safe,
-    because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it may
-    end rights.
+    Some users, such as an agent's, can't enter the state folder. For these users, only the second file counts. This is
+    safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it
+    may end rights.
     """
     found = _names(older_file(source)) if source else frozenset()
     if not os.access(state, os.X_OK, effective_ids=True):

@@ -36,7 +36,7 @@ class Heard:
     message: str | None = None
     #: The platform's handle for answering that person alone, or None.
     press: str | None = None
-    #: The reason why this event can't decide anything, as the key of a sentence, or None for an event that can.
+    #: The reason why this event can't decide anything, as the key of a sentence, or None for an event that can decide.
     barred: str | None = None
     #: Whether a program wrote the message. We never answer programs, because two programs would answer each other for
     #: ever.

@@ -69,9 +69,9 @@ class Change(Struct, frozen=True):
 class Unit(Struct, frozen=True):
     """One write that happens as a whole or not at all.
 
-    With `expect` it is a conditional UPDATE. Without, its call (if it has one) is new. The store calls `seal` once,
-    inside the write, with its time. The same time goes into the condition, the recorded times and the MACs. `seal`
-    must have no side effects.
+    With `expect` it is a conditional UPDATE. Without `expect`, its call (if it has one) is new. The store calls `seal`
+    once, inside the write, with its time. The same time goes into the condition, the recorded times and the MACs.
+    `seal` must have no side effects.
     """
 
     expect: Expect | None
@@ -292,7 +292,7 @@ class Credentials(Protocol):
         """Store a new token and its line of the record. Return False if its name was used before."""
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token, add its line to the record, and return the revoked token."""
+        """Revoke a token, add a line about that to the record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Store the time at which a token was last used."""
@@ -584,8 +584,8 @@ class Repository:
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: The first finding that could make a read-only git command run a program or read outside the repository:
-    #: a configuration key, or a short name of a file or fault. None if nothing was found.
+    #: The first finding that could make a read-only git command run a program or read outside the repository: a
+    #: configuration key, or a short name of a file or fault. It is None if nothing was found.
     armed: str | None
     #: Whether an address in the configuration holds a user name or a password.
     secret: bool = False

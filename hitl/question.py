@@ -1,7 +1,7 @@
 """Questions to people. A question is a call of a built-in tool: nothing runs it, and its result is a person's answer.
 
-A question is stored, shown, sealed, recorded and ended as any call. Its approval is the answer: the approval's reason
-holds the words. See `docs/decisions/questions.md`.
+A question is stored, shown, protected by MACs, recorded and ended as any call. Its approval is the answer: the
+approval's reason holds the words. See `docs/decisions/questions.md`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ EXECUTOR: Final = "sayso:question"
 LONGEST: Final = 1000
 #: The longest option that every platform shows whole on a button: Slack takes 75 characters, a phone shows fewer.
 LONGEST_OPTION: Final = 60
-#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000, because the window takes no
-#: more.
+#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000 characters, because the window
+#: takes no more.
 LONGEST_ANSWER: Final = 4000
 FEWEST_OPTIONS: Final = 2
 MOST_OPTIONS: Final = len(CHOICES)
@@ -55,7 +55,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
 }
 INFO: Final = ToolInfo(EXECUTOR, hashlib.sha256(canonical(SCHEMA)).hexdigest(), schema=SCHEMA)
 
-#: Formatting by which a person takes words back, hides them, or repeats somebody else's.
+#: Formatting by which a person takes words back, hides them, or repeats the words of somebody else.
 _NOT_MEANT = frozenset({SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.QUOTE})
 _AROUND_REF = " \t\r\n:,;.#-"
 

@@ -43,7 +43,9 @@ def span(text: str) -> timedelta:
 
 
 class Steady:
-    """A clock that never goes back. If the clock behind it was set back, it repeats the newest time that it knows.
+    """A clock that never goes back.
+
+    If somebody set the clock back that `Steady` reads, `Steady` repeats the newest time that it knows.
 
     Otherwise a clock that is set back could make a late answer count again, and could give a newer line of the record
     an earlier time than an older line.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: The number of requests that one call may take. Clients ask at most 10 times.
 LEGS = 9
-#: Seconds that clients wait for one request, by the name that they give themselves, minus a reserve. Codex gives up
-#: after 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
+#: Name that a client gives itself -> the seconds that it waits for one request, minus a reserve. Codex gives up after
+#: 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
 #: Seconds added to each leg, so that the last leg is long enough to see the call expire.
 _SLACK_S = 1.0

@@ -33,7 +33,7 @@ class Target:
     """
 
     name: str
-    #: The program and its arguments. Empty for a server that is reached by `url`.
+    #: The program and its arguments. This is empty for a server that is reached by `url`.
     command: Sequence[str] = ()
     url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)

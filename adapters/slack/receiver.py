@@ -109,7 +109,7 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 class Sockets:
-    """Socket Mode: several connections; Slack sends each event over one of them.
+    """The connections of Socket Mode. There are several, and Slack sends each event over one of them.
 
     Without a connection, events may be lost. The recorder is notified when such a time begins, and when it ends.
     """

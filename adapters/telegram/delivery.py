@@ -33,7 +33,10 @@ class Request(Protocol):
 
 
 class Sender(Protocol):
-    """Sends one message to a chat or to one of its topics. With `answers`, it replies to that message."""
+    """Sends one message to a chat or to one of its topics.
+
+    With `answers`, the sent message replies to the message that has this id.
+    """
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
         """Send the message, and return it as Telegram stored it."""

@@ -44,7 +44,7 @@ class Screen:
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
         #: The texts that were shown since the oldest open box appeared or, if the width has changed after that, since
-        #: the change. Empty if no box is open.
+        #: the change. It is empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 

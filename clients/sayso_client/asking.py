@@ -1,4 +1,4 @@
-"""One call from asking to its end, over as many connections as it takes."""
+"""Takes one call from the request to its end. If a connection breaks, another one is opened."""
 
 from __future__ import annotations
 

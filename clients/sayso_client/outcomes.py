@@ -50,7 +50,7 @@ class NotRun:
 class Answer:
     """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    #: The text that the person wrote, or the option that they chose. None if nobody answered.
+    #: The text that the person wrote, or the option that they chose. It is None if nobody answered.
     words: str | None
     #: The principal who answered or declined to answer.
     by: str | None

@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Terms(TypedDict, total=False):
     """Settings for all calls of one agent."""
 
-    #: The group of the agent's tools in policies. By default the framework's name.
+    #: The group of the agent's tools in policies. By default, this is the framework's name.
     tools: str
     #: The agent's own name for itself.
     agent: str

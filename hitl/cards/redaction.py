@@ -414,7 +414,7 @@ def is_secret_name(name: str) -> bool:
     """Return whether this is the name of a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `max_tokens`."""
     name = name[-_NAME_LENGTH:]
     if not _HINT.search(name.lower()):
-        return False  # every secret word and pair matches _HINT
+        return False  # _HINT matches every secret word and pair, so the name has none
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
         words.pop()

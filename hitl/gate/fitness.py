@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
     """Return the reason why a call that was decided earlier may not run now, or None.
 
-    Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs come first.
+    Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs are checked first.
     """
     votes = await gate.store.votes(call.ref) if call.decision is Decision.APPROVED else ()
     if broken := _broken(gate, call, votes):

@@ -44,8 +44,8 @@ class Rule:
     """A checked rule of any list.
 
     ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``. ``harmless`` names arguments
-    that an allow rule accepts without looking at them. ``literal``: tool names are compared letter by letter.
-    ``textual``: values are compared by their text, as contenox does. ``source`` is the preset that the rule comes from,
+    that an allow rule accepts without looking at them. With ``literal``, tool names are compared letter by letter. With
+    ``textual``, values are compared by their text, as contenox does. ``source`` is the preset that the rule comes from,
     or empty for a rule of the document itself.
     """
 

@@ -119,8 +119,9 @@ class Url:
     """The parts of a URL: scheme, host and port.
 
     ``host`` is in lower case and without the root dot, an address in its usual form, or None if the URL names no host.
-    ``sure`` is False if parsers differ or the text is not a full URL. ``bare``: the text is a host or a scheme-relative
-    URL on which parsers agree. ``userinfo``: user information comes before the host, which misleads people.
+    ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a host or a
+    scheme-relative URL on which parsers agree. ``userinfo`` says that user information, which misleads people, comes
+    before the host.
     """
 
     scheme: str

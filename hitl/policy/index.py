@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # a trial of so few rules is faster than a look-up
+SMALL: Final = 4  # trying at most this many rules is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints

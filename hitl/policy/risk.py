@@ -407,7 +407,7 @@ def _assess_command(call: PolicyCall) -> Assessment:
 
 
 def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
-    """Raise the level by the contents of the arguments. ``any_path``: any text may name a file that is changed."""
+    """Raise the level by the contents of the arguments. With ``any_path``, any text may name a file that is changed."""
     found: Assessment | None = None
     if "command" in args and (line := _in_words(args)) and _suspect(line):
         found = _matched(line, level, None)

@@ -39,8 +39,9 @@ READ, WRITE = "read_file", "write_file"
 class Closed:
     """The paths of one tool that rules deny or ask about.
 
-    ``globs`` are the path globs of these rules. ``untold``: a rule also tests paths in another way. ``relevant`` is a
-    quick test of a text with many paths, false if no glob covers any of them, or None if the globs allow no such test.
+    ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
+    ``relevant`` is a quick test of a text with many paths, false if no glob covers any of them, or None if the globs
+    allow no such test.
     """
 
     globs: tuple[Glob, ...]
@@ -136,7 +137,8 @@ class Vouching:
         relative = clean(pattern)
         if not closed.alternatives or meets(absolute, closed.alternatives, hidden=hidden):
             return True
-        # A glob that begins with ** or / is compared only with the absolute form: both forms end alike.
+        # A glob that begins with ** or / is compared only with the absolute form of the path, because the relative form
+        # has the same end.
         return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:

@@ -161,7 +161,7 @@ def service_pid(path: Path) -> int | None:
         pid, _ = _written(lock.read())
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:  # held, so the process with this number is the service
+        except BlockingIOError:  # the lock is held, so the process with this number is the service
             return int(pid)
     return None
 

@@ -337,7 +337,10 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Prune if it is time. Else copy the log if no group was committed since `groups`. Else check again later."""
+        """Prune if it is time.
+
+        Otherwise copy the log if no group was committed since `groups`, or else check again later.
+        """
         self._look = None
         if self._busy:
             return

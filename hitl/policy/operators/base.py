@@ -35,8 +35,8 @@ Judge = Callable[[Any], int]
 class ConditionUse:
     """The use that a condition is compiled for.
 
-    ``loosen``: the condition loosens, else it tightens. ``negated``: it is under a ``not``. ``textual``: it compares
-    text forms, as contenox does. ``rating``: its rule sets a risk.
+    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is under a ``not``,
+    ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk.
     """
 
     loosen: bool

@@ -13,7 +13,7 @@ from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
 
-_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r follows no link below a folder (grep(1))
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # the option -r follows no link below a folder (grep(1))
 
 
 def program_name(step: Step) -> str:
@@ -36,7 +36,7 @@ class ParsedArguments:
 
     ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
     ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
-    ``ended``: the words hold a ``--``, with ``before_end`` operands before it.
+    ``ended`` says that the words hold a ``--``, and ``before_end`` counts the operands before it.
     """
 
     program: Program

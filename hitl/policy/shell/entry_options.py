@@ -156,7 +156,7 @@ def _abbreviated(program: str, name: str, option: str) -> int:
 
 def _value(words: Words, at: int, option: str, after: Sequence[str]) -> int:
     """Return whether the command also has the words that follow the option in the entry: joined to the option, or
-    anywhere.
+    anywhere in the command.
     """
     word = words[at] or ""
     joined = word.partition("=")[2] or word[len(option) :]

@@ -90,8 +90,8 @@ class Phrase:
 class Programs:
     """A compiled list of programs, phrases and redirections.
 
-    ``options``: at least one entry names options. The list then can't allow a command, because the command may have
-    other options, too.
+    ``options`` says that at least one entry names options. Such a list can't allow a command, because the command may
+    have other options, too.
     """
 
     exact: frozenset[str]

@@ -38,8 +38,8 @@ class NotPlain(Exception):
 class Below:
     """The names of files below some folders, as ``find`` prints them.
 
-    ``only`` is the pattern of their base names, if any. ``split``: a name with a blank, a quote or a backslash would be
-    read as other names.
+    ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
+    would be read as several or other names.
     """
 
     roots: tuple[str, ...]

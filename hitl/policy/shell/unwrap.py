@@ -314,7 +314,10 @@ def _unknown(run: Run) -> None:
 
 
 def _guess(run: Run) -> None:
-    """Guess that each argument, and each word inside an argument, names a program: enough to ask, not to deny."""
+    """Guess that each argument, and each word inside an argument, names a program.
+
+    Such a guess is enough to ask a person, but not to deny.
+    """
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
         if reading.exhausted(of_text(len(word or ""))):

@@ -144,5 +144,5 @@ def are_meant(spans: Sequence[Span]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text as answers are compared: in lower case, without surplus blanks and without a stop at the end."""
+    """Return a text for comparisons: in lower case, without surplus blanks and without a stop at the end."""
     return " ".join(text.split()).rstrip(".!").casefold()

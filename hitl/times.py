@@ -17,7 +17,8 @@ _TICK = timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-# Cached, because a call has few different times, but they are converted about 24 times until its run is over.
+# The results are cached, because a call has few different times, and they are converted about 24 times until its run is
+# over.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""

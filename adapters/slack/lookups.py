@@ -176,7 +176,7 @@ class Lookups:
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
     def _named(self, who: SlackPerson | None) -> bool:
-        """Return whether a list names this member of the own workspace by their e-mail address."""
+        """Return whether a list names this member of our workspace by their e-mail address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"

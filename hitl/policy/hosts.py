@@ -92,7 +92,7 @@ _INTERNAL = (
 
 _V4_NETWORKS = tuple((IPv4Network(net), name) for net, name in _V4)
 _V6_NETWORKS = tuple((IPv6Network(net), name) for net, name in _V6)
-_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks with an IPv4 address inside, and its lowest bit
+_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks that hold an IPv4 address, and the lowest bit of it
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("::ffff:0:0:0/96"), 0),
     (IPv6Network("::/96"), 0),

@@ -58,7 +58,8 @@ def _row(call: Call) -> bytes:
         # The additions to the card. A card without additions adds no part, so that the MACs of older rows still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # The time of erasure is one more number at the end. So the MAC of an erased row never holds for a whole row.
+        # The time of erasure is one more number at the end. So the MAC of an erased row is never right for a row that
+        # isn't erased.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 

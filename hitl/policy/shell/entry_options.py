@@ -71,8 +71,8 @@ _ONE_DASH = names(
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
     """Return YES, NO or UNSURE: whether the command has ``option``, and also the words ``after``.
 
-    Both come from one entry of a policy; ``after`` holds the words behind the option there. The answer is UNSURE, for
-    example, if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
+    Both come from one entry of a policy; ``after`` holds the words that follow the option there. The answer is UNSURE,
+    for example, if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
     """
     program = base_name(words[0] or "")
     result, ended = NO, False

@@ -25,7 +25,7 @@ _SAYS: Final = {
 EFFECTS: Final = known.EFFECTS
 MAX_USES: Final = 128  # paths of a line; each is judged as a call of its own
 _MOST_STEPS = 512
-_MOVES = frozenset(("cp", "mv"))  # these give files, and all files below folders, a new place under the same names
+_MOVES = frozenset(("cp", "mv"))  # they give files, and all files below folders, a new place under the same names
 _PATHS = frozenset(("path", "named", "item"))
 
 

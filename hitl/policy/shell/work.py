@@ -21,7 +21,7 @@ MAX_BRACES = 64  # the largest number of words from one brace expansion
 SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
-_IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic
+_IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these signs are operators in arithmetic
 _WORDS_A_MARK = 4  # measured: four blanks between words cost as much as one other token
 _QUADRATIC = 64
 _BYTES_A_UNIT = 32  # measured: two words of 130 and 60 kB among 200 short ones took 35 µs for each 100 bytes

@@ -130,6 +130,43 @@ class Told(StrEnum):
     QUESTION_OTHER = "answer.question.other"
 
 
+class Doubt(StrEnum):
+    """Reasons why the words of a reply are no answer. Those that end in `words` have the particular `said`."""
+
+    QUESTION = "reading.question"
+    QUESTION_WORDS = "reading.question.words"
+    CONDITION = "reading.condition.words"
+    LATER = "reading.later.words"
+    HEDGE = "reading.hedge.words"
+    NO_ANSWER = "reading.no_answer.words"
+    REMARK = "reading.remark.words"
+    OPENS = "reading.opens.words"
+    WORD = "reading.word.words"
+    NUMBER = "reading.number.words"
+    EMOJI = "reading.emoji.words"
+    ANOTHER = "reading.another.words"
+    #: Not a doubt by itself: the answer was found by a few exact phrases of a language, whose code is in `said`.
+    UNMEASURED = "reading.unmeasured.words"
+    SPEAKER = "reading.speaker"
+    CHOICE = "reading.choice"
+    AROUND = "reading.around"
+    ONE = "reading.one"
+    NOTHING = "reading.nothing"
+    BOTH = "reading.both"
+    NONE = "reading.none"
+    LONG = "reading.long"
+    PROGRAM = "reading.program"
+    QUOTATION = "reading.quotation"
+    SIGNATURE = "reading.signature"
+    UNFINISHED = "reading.unfinished"
+    TWO = "reading.two"
+    SPELLED = "reading.spelled"
+    DIFFERS = "reading.differs"
+    SOMEBODY = "reading.somebody"
+    HIDDEN = "reading.hidden"
+    STRUCK = "reading.struck"
+
+
 class Unfit(StrEnum):
     """Reasons why nobody could be asked about a call, or why an approved call was not run."""
 

@@ -930,11 +930,9 @@ class _Count(int):
         return int(self).__format__(spec).replace(",", self.mark)
 
 
-#: The sentences that are stored with a call (what it does, what speaks against it, why somebody must approve it), and
-#: what the reading of a reply says against it (`hitl.replies.explain`).
+#: The sentences that are stored with a call: what it does, what speaks against it, why somebody must approve it.
 _KEPT = (
     "why.",
-    "reading.",
     "does.",
     "undo.",
     "card.does.",

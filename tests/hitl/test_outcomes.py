@@ -8,10 +8,10 @@ import pytest
 
 from hitl.cards.wording import ENGLISH, sentence
 from hitl.errors import NotApprover
-from hitl.outcomes import Refusal, Told, Unfit, fact, kept, unkept
+from hitl.outcomes import Doubt, Refusal, Told, Unfit, fact, kept, unkept
 
 
-@pytest.mark.parametrize("facts", [Refusal, Told, Unfit])
+@pytest.mark.parametrize("facts", [Refusal, Told, Doubt, Unfit])
 def test_the_catalogue_has_a_sentence_for_every_fact(facts: type[StrEnum]) -> None:
     """Whatever the core says can be told."""
     assert set(map(str, facts)) <= ENGLISH.keys()

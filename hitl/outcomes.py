@@ -167,6 +167,18 @@ class Doubt(StrEnum):
     STRUCK = "reading.struck"
 
 
+class Noted(StrEnum):
+    """Facts about a new call that its row stores where an executor's sentence or a policy's reason may stand too."""
+
+    COMMAND = "card.does.command"
+    #: The call uses a tool of which only the name is known: `tool`.
+    TOOL = "card.does.fallback"
+    #: The same call is already pending: `short`.
+    SAME = "card.same"
+    NO_TOOL = "why.no_tool"
+    POLICY_ERROR = "why.policy_error"
+
+
 class Unfit(StrEnum):
     """Reasons why nobody could be asked about a call, or why an approved call was not run."""
 
@@ -194,16 +206,27 @@ class Unfit(StrEnum):
 BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
-def kept(unfit: Fact) -> str:
-    """Return the text that a call's row and the record store for this fact: its code and, if given, the reason."""
-    why = unfit.particulars.get("why")
-    return f"{unfit.what}: {why}" if why else str(unfit.what)
+def kept(told: Fact) -> str:
+    """Return the text that a call's row and the record store for this fact: its code and, if given, its particular."""
+    value = next(iter(told.particulars.values()), "")
+    return f"{told.what}: {value}" if value else str(told.what)
 
 
 def unkept(text: str) -> Fact | None:
-    """Parse a text that `kept` wrote. Return None for any other text."""
+    """Parse a text that `kept` wrote about an unfit call. Return None for any other text."""
     what, _, why = text.partition(": ")
     return fact(Unfit(what), why=why) if what in _CODES else None
 
 
+def noted(text: str) -> Fact | None:
+    """Parse a text that `kept` wrote about a new call. Return None for any other text."""
+    what, _, value = text.partition(": ")
+    if what not in _NOTED:
+        return None
+    name = _PARTICULARS.get(Noted(what))
+    return fact(Noted(what), **{name: value}) if name else fact(Noted(what))
+
+
 _CODES = frozenset(map(str, Unfit))
+_NOTED = frozenset(map(str, Noted))
+_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short"}

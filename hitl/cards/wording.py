@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
-from hitl.outcomes import Fact, Person, Stored
+from hitl.outcomes import Fact, Person, Stored, noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -873,12 +873,14 @@ class Wording:
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Return a sentence of ours that was stored in English in this language, and any other text as it is.
+        """Return a stored fact, or a sentence of ours that was stored in English, in this language; else the text.
 
-        A call is stored before anybody knows who reads its card, so that what it does is stored in English. A sentence
-        is retold only if the whole of it is one of the catalogue; everything that it quotes stays.
+        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
+        an executor an English sentence; earlier versions stored only sentences. A sentence is retold only if the
+        whole of it is one of the catalogue; everything that it quotes stays.
         """
-        return self._retold(text)
+        told = noted(text)
+        return self.sentence(told) if told else self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
         """Do what `retold` does, with the sentences alone whose keys begin with one of `keys`."""
@@ -905,7 +907,7 @@ class Wording:
         if isinstance(value, Stored):
             # A sentence inside another one has lost its full stop.
             told = self.retold(value.text)
-            return told if told != value.text else clause(self.retold(f"{value.text}."))
+            return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
 
 

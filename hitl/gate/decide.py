@@ -14,7 +14,7 @@ from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import barred, leave_open, set_aside, vote_no, vote_yes
-from hitl.outcomes import Doubt, Fact, Refusal, Told, fact
+from hitl.outcomes import Doubt, Fact, Refusal, Told, fact, noted
 from hitl.ports import Change
 from hitl.proof import seals
 from hitl.question import choice, is_question
@@ -87,7 +87,8 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
     if reading.verdict is Says.APPROVE and not reading.reason:
-        title, arguments = f"{call.tools} {call.tool} {call.sentence}", call.args.decode("utf-8", "replace")
+        sentence = "" if noted(call.sentence) else call.sentence
+        title, arguments = f"{call.tools} {call.tool} {sentence}", call.args.decode("utf-8", "replace")
         if word := replies.another(reply.text, title, arguments):
             reading = unclear(Doubt.ANOTHER, word)
     if reading.verdict is Says.UNCLEAR:

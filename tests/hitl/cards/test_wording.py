@@ -127,6 +127,14 @@ def test_no_key_is_in_both_catalogues() -> None:
     assert set() == wording.ENGLISH.keys() & client_wording.ENGLISH.keys()
 
 
+def test_the_gate_says_no_sentence() -> None:
+    """It returns and stores facts. Whoever shows them makes the sentences, in the language of the reader."""
+    gate = [path for path in SOURCES if path.parent == ROOT / "hitl" / "gate"]
+
+    assert gate
+    assert [] == [path.name for path in gate if any(True for _ in _calls(trees()[path]))]
+
+
 def test_every_key_that_is_said_exists() -> None:
     """A key without a sentence would be an error in front of people."""
     assert [] == [said.place for said in sayings() if said.keys - set(ENGLISH)]

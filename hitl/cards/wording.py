@@ -1,5 +1,7 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
+A platform keeps its own sentences in its `wording.py`, and adds them to the catalogue (`Wording.join`).
+
 A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
 sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number
 before words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English:
@@ -694,21 +696,6 @@ ENGLISH: Mapping[str, str] = {
     "path.irregular": "{path} is not a regular file.",
     "trouble.route": "{route}: cards can't go out: {why}. {remedy}. Once it is mended, run: sayso reload",
     "remedy.unknown": "Run sayso doctor, and take the place out of routes if cards needn't go there",
-    "remedy.telegram.member": "Add the bot to that chat again",
-    "remedy.telegram.chat": "Compare the number with what /whoami says in that chat, or take the place out of routes",
-    "remedy.telegram.rights": "Let the bot send messages there: the chat's permissions, or its administrators, forbid it",
-    "remedy.telegram.topic": "Reopen the topic, or name another one in routes",
-    "remedy.telegram.blocked": "They must open the bot's chat and send /start",
-    "remedy.telegram.gone": "Take them off the lists of approvers and requesters",
-    "remedy.telegram.token": "Compare the token with what BotFather says, and start the service again",
-    "remedy.slack.invite": "Invite the app there: /invite @sayso",
-    "remedy.slack.archived": "Unarchive the channel, or name another one in routes",
-    "remedy.slack.posting": "Let the app post there: the channel's posting permissions forbid it",
-    "remedy.slack.scope": "Give the app the scopes that sayso doctor names, and install it again",
-    "remedy.slack.token": "Install the app again, put its new bot token into place, and start the service again",
-    "remedy.slack.admin": "Ask the workspace's administrators to let the app in",
-    "remedy.slack.tab": "Switch on the Messages Tab in the app's settings (App Home)",
-    "remedy.slack.gone": "Take them off the lists of approvers and requesters",
     "path.trouble": "{path} can't be used: {error}.",
     "path.binary": "{path} is binary ({size}); only text can be read.",
     "path.changed": "{path} has changed since it was shown.",
@@ -853,15 +840,22 @@ class Wording:
         #: Whether a phrase begins with a small letter within a sentence.
         self.lowers = lowers
         self._thousands = thousands
-        self._sentences = ENGLISH if sentences is ENGLISH else {**ENGLISH, **sentences}
+        self._sentences = dict(sentences)
+
+    def join(self, sentences: Mapping[str, str]) -> None:
+        """Add the sentences of another owner, such as a platform. Raises ValueError for a key that has a sentence."""
+        if known := self._sentences.keys() & sentences.keys():
+            raise ValueError(f"these sentences have an owner: {', '.join(sorted(known))}")
+        self._sentences |= sentences
 
     def template(self, key: str) -> str:
         """Return the sentence of that key, unfilled. Raises KeyError for a missing key."""
-        return self._sentences[key]
+        found = self._sentences.get(key)
+        return IN_ENGLISH._sentences[key] if found is None else found
 
     def say(self, key: str, /, **facts: object) -> str:
         """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
-        template = self._sentences[key]
+        template = self.template(key)
         if "|" in template or (self._thousands != "," and ":," in template):
             facts = {
                 name: _Count(value, self._thousands) if type(value) is int else value for name, value in facts.items()
@@ -884,7 +878,7 @@ class Wording:
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
         """Do what `retold` does, with the sentences alone whose keys begin with one of `keys`."""
-        if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
+        if self is IN_ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
             if key.startswith(keys) and (found := pattern.fullmatch(text)):

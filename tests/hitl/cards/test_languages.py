@@ -14,11 +14,12 @@ from adapters.telegram import messages as telegram
 from adapters.terminal import messages as terminal
 from hitl import replies
 from hitl.call import Call, CardTerms, Decision, Result, Risk, Runs, State, Status, Verb
+from hitl.cards import wording as core
 from hitl.cards.card import Way, card, details, headline, is_cut, outcome, outcome_for_agent
 from hitl.cards.data import view
 from hitl.cards.german import GERMAN
 from hitl.cards.languages import LANGUAGES, wording_of
-from hitl.cards.wording import ENGLISH, IN_ENGLISH, Wording, say
+from hitl.cards.wording import IN_ENGLISH, Wording, say
 from hitl.outcomes import Noted, Unfit, fact, kept
 from hitl.people import Conversation, Directory
 from hitl.people.names import Names
@@ -28,6 +29,7 @@ from hitl.records import replace
 from hitl.testing import a_call
 from tests.hitl.world import NOON
 from tests.pseudo import PSEUDO, outside, speak
+from tests.sentences import SERVICE as ENGLISH
 
 GERMAN_WORDING = LANGUAGES["de"]
 KEYS = Keyring([("k1", b"1" * 32)])
@@ -191,7 +193,7 @@ def test_a_language_leaves_no_particular_out(language: str) -> None:
     """Each sentence holds what the English one holds."""
     wording = LANGUAGES[language]
 
-    assert [] == [key for key in ENGLISH if fields(wording.template(key)) != fields(ENGLISH[key])]
+    assert [] == [key for key in core.ENGLISH if fields(wording.template(key)) != fields(ENGLISH[key])]
 
 
 def test_german_has_what_people_see() -> None:

@@ -83,11 +83,16 @@ class Terms:
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation, form: Form) -> Verdict:
         """Return the verdict with the additions to the call's card.
 
-        They come from the operator's settings. If these say nothing about undoing, the tool's own sentence about it is
-        used. The additions also hold the `form` in which the caller wrote the arguments.
+        A headline, with its fields, comes from the operator's settings, else from the policy. The sentence about
+        undoing comes from the settings, else from the policy, else from the tool's definition. The settings win because
+        they belong to this installation, and a policy may be shared. The additions also hold the `form` in which the
+        caller wrote the arguments.
         """
-        said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
-        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **form._asdict())
+        own = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
+        policy = verdict.card or CardTerms()
+        said = own if own.headline else policy
+        undo = own.undo or policy.undo or prepared.undo
+        said = replace(said, undo=undo, stage=self.stage, **form._asdict())
         return verdict if said == CardTerms() else replace(verdict, card=said)
 
 

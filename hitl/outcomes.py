@@ -171,7 +171,7 @@ class Noted(StrEnum):
     """Facts about a new call that its row stores where an executor's sentence or a policy's reason may stand too."""
 
     COMMAND = "card.does.command"
-    #: The call uses a tool of which only the name is known: `tool`.
+    #: The call uses a tool that is known by its name alone: `tool`.
     TOOL = "card.does.fallback"
     #: The same call is already pending: `short`.
     SAME = "card.same"

@@ -9,7 +9,7 @@ from hitl.replies.reader import read, verdict
 #: The word for "because" in each language that a card asks for a reason in (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: What the reader finds in a reason: words that it doesn't know, or a remark. Every other doubt speaks against the yes.
+#: A reason may hold words that the reader doesn't know, or a remark. Every other doubt speaks against the yes.
 _MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 
 

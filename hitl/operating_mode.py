@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.call import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
-from hitl.cards.wording import say
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
+from hitl.outcomes import Noted, fact, kept
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Terms:
         """Return the preparation with a warning about the mode, unless the mode is `enforce`."""
         if self.mode is Mode.ENFORCE:
             return prepared
-        return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
+        return replace(prepared, notes=(*prepared.notes, kept(fact(Noted.MODE, mode=self.mode.value))))
 
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation, form: Form) -> Verdict:
         """Return the verdict with the additions to the call's card.
@@ -111,11 +111,11 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
     if verdict.risk.rank < prepared.floor.rank:
-        verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
+        verdict = replace(verdict, risk=prepared.floor, why=kept(fact(Noted.FLOOR)))
         if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
             verdict = replace(verdict, action=Action.APPROVE)
     if ask.must_ask and verdict.action is Action.ALLOW:
-        verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
+        verdict = replace(verdict, action=Action.APPROVE, why=kept(fact(Noted.MUST_ASK)))
     if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
         verdict = replace(verdict, action=Action.APPROVE)
     timeout_s = timeout_of(verdict.timeout_s, ask.timeout_s)
@@ -158,4 +158,4 @@ def _programs(argv: list[str]) -> tuple[str, ...]:
 
 
 def _off() -> Verdict:
-    return Verdict(Action.ALLOW, Risk.HIGH, None, Reason.OFF, say("why.off"), Mode.OFF.value)
+    return Verdict(Action.ALLOW, Risk.HIGH, None, Reason.OFF, kept(fact(Noted.OFF)), Mode.OFF.value)

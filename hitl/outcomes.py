@@ -175,8 +175,15 @@ class Noted(StrEnum):
     TOOL = "card.does.fallback"
     #: The same call is already pending: `short`.
     SAME = "card.same"
+    #: The mode of the installation: `mode`.
+    MODE = "card.mode"
+    #: The call is a question to people.
+    QUESTION = "question.does"
     NO_TOOL = "why.no_tool"
     POLICY_ERROR = "why.policy_error"
+    FLOOR = "why.floor"
+    MUST_ASK = "why.must_ask"
+    OFF = "why.off"
 
 
 class Unfit(StrEnum):
@@ -229,4 +236,4 @@ def noted(text: str) -> Fact | None:
 
 _CODES = frozenset(map(str, Unfit))
 _NOTED = frozenset(map(str, Noted))
-_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short"}
+_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"}

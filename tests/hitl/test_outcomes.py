@@ -42,8 +42,13 @@ def test_why_a_call_was_unfit_is_kept_as_a_code_with_its_reason(what: Unfit, why
         fact(Noted.COMMAND),
         fact(Noted.TOOL, tool="“a: b”"),
         fact(Noted.SAME, short="ABC234"),
+        fact(Noted.MODE, mode="monitor"),
+        fact(Noted.QUESTION),
         fact(Noted.NO_TOOL),
         fact(Noted.POLICY_ERROR),
+        fact(Noted.FLOOR),
+        fact(Noted.MUST_ASK),
+        fact(Noted.OFF),
     ],
 )
 def test_what_a_new_call_is_about_is_kept_as_a_code(told: Fact) -> None:

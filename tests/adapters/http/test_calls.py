@@ -11,8 +11,13 @@ import jsonschema
 import pytest
 
 from adapters.http.app import api as document_of
+from hitl.call import Mode
+from hitl.cards.wording import say
+from hitl.operating_mode import Terms
+from hitl.outcomes import Doubt, Noted
 from tests.adapters.http.conftest import CALL, FOLDER, ME, asked
 from tests.hitl.world import BAN, GROUP, READ, WIPE, WRITE
+from tests.sentences import says
 
 if TYPE_CHECKING:
     import httpx
@@ -388,6 +393,17 @@ async def test_beside_calls_the_api_judges_reads_and_names(api: Api) -> None:
 
     assert ("deny", "reject") == (verdict["action"], reading["verdict"])
     assert ("token:ci", ME, ["agent"]) == (me["identity"], me["on_behalf_of"], me["scopes"])
+
+
+async def test_reasons_are_sentences_to_programs(api: Api) -> None:
+    """Why a reply is no answer, and why no policy was asked: the codes of the core stay inside."""
+    agent = await api.agent()
+    reading = fits(await agent.post("/v1/replies/parse", json={"text": "what if?"}), "ParseAnswer")
+    api.gate.terms = Terms(mode=Mode.OFF)
+    verdict = fits(await agent.post("/v1/policy/evaluate", json={"tools": "files", "tool": BAN}), "VerdictAnswer")
+
+    assert says(reading["why"], Doubt.QUESTION)
+    assert ("allow", say(Noted.OFF)) == (verdict["action"], verdict["why"])
 
 
 async def test_only_an_operator_is_told_which_state_folder_is_used(api: Api) -> None:

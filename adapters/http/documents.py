@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: The most characters of a diff, and of each of its sides.
+#: A diff, and each of its two sides, has at most this many characters.
 LONGEST_DIFF = 16_384
 
 

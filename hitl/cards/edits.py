@@ -19,7 +19,7 @@ from hitl.cards.text import cut_middle, folded, visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: The names that coding agents and MCP servers give to the two texts of an edit.
+#: The argument names for the old and the new text of an edit, as coding agents and MCP servers write them.
 TEXTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -66,7 +66,7 @@ def unified(args: Mapping[str, Any]) -> str | None:
     It has names and numbers of lines, so that a program can parse it. Return None if no change can be read from the
     arguments, or if all that changes is masked.
     """
-    # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.
+    # Most edits replace a part of a file that ends within a line. The diff shows this only if the edit changes it.
     texts = [
         (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
         for old, new in _edits(args)
@@ -139,7 +139,7 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # Nobody here knows where in the file the text stands, so line numbers would be false.
+    # The place of the text in the file isn't known here, so line numbers would be false.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 
@@ -155,7 +155,7 @@ def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[
 
 
 def _headers(patch: str) -> Iterator[str]:
-    """Yield the lines of a patch that name files. Codex takes a line for one whatever blanks are around it."""
+    """Yield the lines of a patch that name files. Codex ignores blanks around such a line."""
     for line in _PATCH_LINE.finditer(patch):
         begins = patch.rfind("\n", 0, line.start()) + 1
         if not patch[begins : line.start()].strip() and (said := line[1].strip()) not in _NO_FILES:

@@ -6,7 +6,7 @@ from hitl.outcomes import Doubt
 from hitl.replies.model import Meaning, Reading
 from hitl.replies.reader import read, verdict
 
-#: The word for "because" in each language that a card asks for a reason in (`card.how.because`).
+#: The words for "because" in the languages in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
 #: A reason may hold words that the reader doesn't know, or a remark. Every other doubt speaks against the yes.
@@ -29,8 +29,8 @@ def reasoned_yes(text: str) -> Reading | None:
 def is_reason(text: str) -> bool:
     """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
-    Unknown words and remarks ("all good") may be a reason. A question, a condition, a change, a hedge, a "wait" or a no
-    anywhere may not, because a person who says that is thinking again.
+    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
+    "wait" or a no aren't a reason, because a person who says so is thinking again.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.doubt in _MAY_BE_A_REASON

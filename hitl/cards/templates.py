@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 LONGEST = 60
 #: The longest headline, and the longest sentence about undoing, that a policy or a setting may give.
 LONGEST_TEMPLATE = LONGEST_UNDO = 200
-#: What `check` takes, as a regular expression of JSON Schema.
+#: The templates that `check` takes, as a regular expression of JSON Schema.
 PATTERN = rf"^(?:[^{{}}]|\{{{_NAME.pattern}\}})*$"
 
 

@@ -117,7 +117,8 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: Whether the call runs confined to its folder and without network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool. Then the tool's name proves nothing.
+    #: Whether a program other than a coding agent or this service serves the tool. The name of such a tool proves
+    #: nothing.
     foreign: bool = False
 
 
@@ -226,7 +227,7 @@ class ToolInfo(Struct, frozen=True):
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves the tool, such as an MCP server. Then the tool's name proves nothing.
+    #: Whether another program serves the tool, such as an MCP server. The name of such a tool proves nothing.
     foreign: bool = False
 
 
@@ -269,7 +270,7 @@ class Call(Struct, frozen=True):
 
     `due_at` is the time at which the clock next ends something about the call: the deadline while the call is pending,
     the end of the claim window while nobody has claimed it, the end of the lease while it runs, or the end of the wait
-    for a reason if the person who rejected it was asked for one. It is None if nothing more is due.
+    for a reason if the person who rejected it was asked for one. `due_at` is None if nothing more is due.
 
     `reason` is '' if Sayso asked for a reason and none came.
     """

@@ -67,7 +67,7 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
 class Rejections:
     """Remembers recent rejections, so that no agent asks for the same call again and again.
 
-    This is no record: it only protects people's attention. It keeps the latest 10,000 rejections, in memory, until a
+    This memory is no record: it only protects people's attention. The latest 10,000 rejections are kept until a
     restart.
     """
 
@@ -113,8 +113,8 @@ def _is_own(call: Ask | Call) -> bool:
 class Flood:
     """Counts how many calls each agent asked people about recently. With too many cards, people stop reading them.
 
-    This is no record: it only protects people's attention. It is kept in memory until a restart, for at most 10,000
-    agents; the agents that haven't asked for the longest time are dropped first.
+    These counts are no record: they only protect people's attention. They are kept in memory until a restart, for at
+    most 10,000 agents; the agents that haven't asked for the longest time are dropped first.
     """
 
     limits: Limits

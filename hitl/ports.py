@@ -320,7 +320,7 @@ class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    at all can be sent to that place, because the place or our access to it is gone. It is False if one person alone
+    at all can be sent to that place, because the place or our access to it is gone. `lost` is False if one person alone
     caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked. `remedy`
     is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
@@ -407,7 +407,7 @@ class Agent(Protocol):
         """Return a text for people that describes the messages which the agent understands, in their language."""
 
     def understands(self, text: str) -> bool:
-        """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
+        """Return whether a text is meant for the agent. Used if the text may also be an unclear answer."""
 
     async def take(self, turn: Turn) -> str:
         """Take one turn. Return its last text, or '' to say nothing. The turn may be cancelled at any await."""
@@ -602,7 +602,7 @@ class Tree:
     files: Sequence[str]
     #: False if a folder could not be read, or if there were more entries than the caller's limit.
     complete: bool
-    #: Whether the given path is a file. Then `files` holds only its name.
+    #: Whether the given path is a file. In that case `files` holds only its name.
     single: bool = False
     #: The symbolic links among `files`.
     links: Sequence[str] = ()

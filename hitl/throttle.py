@@ -21,7 +21,7 @@ _KEPT = 10_000
 class Patience:
     """Remembers when each of the latest 10,000 messages was let through, and how often it was held back since then.
 
-    It is kept in memory until a restart.
+    This memory lasts until a restart.
     """
 
     def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:

@@ -358,7 +358,7 @@ class _Teller:
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
-    """Return a time for a card. It has a date if it is at least a day after the request."""
+    """Return a time for a card. The time has a date if it is at least a day after the request."""
     return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
@@ -451,8 +451,8 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # A question ends in another way only if somebody changed the database. Then its card has the sentence of other
-    # calls.
+    # A question ends in another way only if somebody changed the database. In that case its card has the sentence of
+    # other calls.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(

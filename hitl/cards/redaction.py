@@ -295,7 +295,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
 #: A text that surely holds no secret: every format has at least 11 characters, and an assignment has a sign or a blank
-#: in it. This is quick, because a list of a hundred thousand words is masked word by word.
+#: in it. This test is quick, because a list of a hundred thousand words is masked word by word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"

@@ -104,7 +104,7 @@ def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> F
     """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
     The answer repeats an approver's words only. Other people may answer our message, so it must not hold the words of a
-    person who may not decide. It names the call's ref only to approvers and requesters of the call.
+    person who may not decide. The answer names the call's ref only to approvers and requesters of the call.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -167,7 +167,7 @@ async def _explain(
 ) -> Answer:
     """Add a reason to the person's own earlier rejection, and return the answer.
 
-    This is possible for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
+    A reason can be added for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
     """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:

@@ -82,8 +82,8 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    It checks whether other people may know the keys, the verdict and, for calls that this service runs, the allowlist
-    and the preconditions.
+    The function checks that the keys are safe and that the verdict permits the call. For calls that this service runs,
+    it also checks the allowlist and the preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)

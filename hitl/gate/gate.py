@@ -58,8 +58,8 @@ class Gate(GateContext):
     async def peek(self, reply: Reply) -> Answer:
         """Return the answer to a reply that asks for details, but don't record that the person saw them.
 
-        This is for surfaces that may fail to show the details. Such a surface passes the same reply to `decide` after
-        it has shown them. Raises Unavailable.
+        This method is for surfaces that may fail to show the details. Such a surface passes the same reply to `decide`
+        after it has shown them. Raises Unavailable.
         """
         return await decide.peek(self, reply)
 
@@ -144,9 +144,10 @@ class Gate(GateContext):
     async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
         """Return the error for a caller on this machine who has no rights.
 
-        This is an unlisted user or, with `command`, a command that this service runs. The first refusal of a caller is
-        recorded, and then at most one a minute, because every line is a durable write: frequent requests would delay
-        everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises Unavailable.
+        Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
+        caller is recorded, and then at most one a minute, because every line is a durable write: frequent requests
+        would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
+        Unavailable.
         """
         unrecorded = self.refused_peers.held_back((identity, command))
         if unrecorded is not None:

@@ -147,7 +147,7 @@ async def _second_yes(
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
-    Else store the first yes, and return the answer that asks for the second.
+    Otherwise store the first yes, and return the answer that asks for the second.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf

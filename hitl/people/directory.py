@@ -57,7 +57,7 @@ class Directory:
     self_approval_socket: Risk | None = None
     #: The principals and identities without rights, even if a list names them.
     revoked: frozenset[str] = frozenset()
-    #: Identity of an agent's bearer token -> the principal who answers for it. It changes when tokens are made.
+    #: Identity of an agent's bearer token -> the principal who answers for it. The table changes when tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)

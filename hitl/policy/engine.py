@@ -173,8 +173,8 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at.
 
-    None means that no argument makes the rule ask. This is so if the rule isn't an allow rule, is contenox's, looks at
-    all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
+    None means that no argument makes the rule ask. No argument does if the rule isn't an allow rule, is contenox's,
+    looks at all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -358,7 +358,10 @@ class Policy:
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """Return the same policy for calls whose working folder is on another machine. It lists no folder."""
+        """Return the same policy for calls whose working folder is on another machine.
+
+        The returned policy lists no folder.
+        """
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:

@@ -229,8 +229,9 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
     The others are alternatives of globs.
 
-    It may return True for patterns that share no path, but never False for patterns that share one. Case is ignored.
-    Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
+    The function may return True for patterns that share no path, but never False for patterns that share one. Case is
+    ignored. Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell
+    (POSIX).
     """
     pattern = pattern.casefold()
     parts = tuple(pattern.split("/"))

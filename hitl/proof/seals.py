@@ -108,7 +108,7 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def _decision(call: Call) -> bytes:
-    # If the call may run, its error can come from the run. Then the MAC over the result covers it.
+    # If the call may run, its error can come from the run. In that case the MAC over the result covers the error.
     error = None if call.decision in MAY_RUN else call.error
     return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
 

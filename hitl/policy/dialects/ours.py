@@ -257,7 +257,7 @@ class Reader(Notes):
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
-        """Read the key of a condition. It is empty if the operator takes no key."""
+        """Read the key of a condition. The key is empty if the operator takes no key."""
         where, key = join(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")

@@ -199,7 +199,7 @@ def _literal(alternative: str) -> str:
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
     """Test that the policy allows the reading of every file in the folders that a tool shows.
 
-    It always holds for a call that doesn't show the files of whole folders.
+    The test always holds for a call that doesn't show the files of whole folders.
     """
     wanted: bool = condition.value
 

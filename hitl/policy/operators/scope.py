@@ -41,7 +41,7 @@ def shape_of(call: PolicyCall) -> Shape | None:
 def disputed(call: PolicyCall) -> bool:
     """Return whether the tool may do something else than the tables list for its name.
 
-    Then no rule by kind may allow it.
+    In that case no rule by kind may allow the call.
 
     There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
     something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:
@@ -153,8 +153,8 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        They come from the reading for rules that tighten, which also finds programs in lines that it doesn't
-        understand.
+        They come from the reading that is used for rules which tighten: it finds programs also in lines that nobody can
+        read whole.
         """
         found = self.shell(key)
         return ("?",) if found is None or found.hidden else found.programs()

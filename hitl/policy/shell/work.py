@@ -1,12 +1,12 @@
 """The budget for reading a line. Once it is used up, the rest is not read, and the line counts as hidden.
 
-The whole reading of a call shares one budget. It is counted in units that depend on the text alone, so that the same
-line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
+The whole reading of a call shares one budget. The budget is counted in units that depend on the text alone, so that the
+same line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
 
 After a syntax error, the parser's time grows with the square of the number of tokens, and any line may hold an error.
-So each parse is charged for its possible tokens before it begins. If the parser did recover from an error, it is also
-charged for the nodes of the tree: among plain words, recovery may take ten times as long as the tokens suggest. It
-may also read a long word again for each way to go on, so each parse is charged for its bytes.
+So each parse is charged for its possible tokens before it begins. If the parser did recover from an error, the parse is
+also charged for the nodes of the tree: among plain words, recovery may take ten times as long as the tokens suggest.
+The parser may also read a long word again for each way to go on, so each parse is charged for its bytes.
 """
 
 from __future__ import annotations

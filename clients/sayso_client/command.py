@@ -145,7 +145,8 @@ class Command:
     def _watch(self, key: str) -> str:
         """Wait until the call is decided and, after a rejection, explained. Return the last message that was printed.
 
-        It prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a terminal.
+        The method prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a
+        terminal.
         """
         call = self._asking.call
         if call["status"] != "pending":
@@ -346,7 +347,7 @@ def _document(call: Call) -> str:
 
 
 def _unwritable(outcome: str | None) -> str | None:
-    """Return why the outcome file can't be written, or None. It is checked before people are asked."""
+    """Return why the outcome file can't be written, or None. The file is checked before people are asked."""
     if outcome is None:
         return None
     try:

@@ -1,7 +1,7 @@
 """One person's conversation in a terminal: typed lines go to the conversation engine, which shows cards and outcomes.
 
-It has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached client use
-it.
+This module has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached
+client use it.
 """
 
 from __future__ import annotations

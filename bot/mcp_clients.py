@@ -263,7 +263,7 @@ def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
 def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
     """Return the servers in files of projects, which this module never changes, and why each stays.
 
-    It looks in the current folder, and in all projects that Claude Code knows.
+    The search covers the current folder, and all projects that Claude Code knows.
     """
     known = [name for name, _ in _tables(values.get("projects"))] if client is McpClient.CLAUDE_CODE else []
     found: dict[str, str] = {}

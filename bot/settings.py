@@ -468,7 +468,7 @@ class Settings(BaseSettings):
     def exposed(self) -> list[Path]:
         """Return those protected paths that lie in the workspace. Tools could read or change them there.
 
-        These are the state, secrets, policies, handlers and the programs of this service itself.
+        The protected paths are the state, secrets, policies, handlers and the programs of this service itself.
         """
         workspace = self.folder("workspace")
         guarded = [

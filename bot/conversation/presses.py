@@ -77,7 +77,7 @@ class Presses:
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
         """Show a whole call to the person who pressed Details.
 
-        This is recorded only if the call was really shown, because later approvals rely on it.
+        The record gets a line only if the call was really shown, because later approvals rely on it.
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS

@@ -1,6 +1,6 @@
 """Stored turns of an agent that can continue them after a restart.
 
-They are stored before they begin, run one at a time in a conversation, and continue after a restart.
+Turns are stored before they begin, run one at a time in a conversation, and continue after a restart.
 
 There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While its surface has
 no voice, as with a terminal that is closed, the turn stays open.

@@ -136,7 +136,7 @@ class Intake:
         self._heard[event.id] = None
 
     async def _refuse(self, event: Incoming) -> None:
-        """Record an event that was changed or forged in the database. This also marks it as handled."""
+        """Record an event that was changed or forged in the database. The caller marks the event as handled."""
         _log.error("intake.tampered", {"source": event.source, "id": event.id})
         entry = Entry("", Event.TAMPERED, "service", {"source": event.source, "event": event.id})
         await self._store.commit(adding(Change(entries=(entry,))))

@@ -1,7 +1,7 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
-It goes through the calls from new to old, page by page, with a pause after each page, so that people and agents don't
-wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
+The worker goes through the calls from new to old, page by page, with a pause after each page, so that people and agents
+don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
 """
 
 from __future__ import annotations

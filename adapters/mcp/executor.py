@@ -56,7 +56,10 @@ class Watcher(Protocol):
         """Handle a progress report of the server."""
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
-        """Handle a log line of the server. It is passed on only while all calls that run there belong to one caller."""
+        """Handle a log line of the server.
+
+        The line is passed on only while all calls that run there belong to one caller.
+        """
 
     @property
     def whose(self) -> str:

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it.
     Who = Callable[[Context], Caller]
 
-#: Each progress report of the gateway raises the progress by this much. It is tiny: the tool's own progress is added to
-#: the sum, and progress may only grow.
+#: Each progress report of the gateway raises the progress by this much. The amount is tiny, because the tool's own
+#: progress is added to the sum, and progress may only grow.
 _TICK = 0.001
 #: The results of calls for which the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})

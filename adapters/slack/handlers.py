@@ -1,8 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
 These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
-because only Slack's own fields identify them. These are messages of bots and of this bot, edited and deleted messages,
-broadcast copies, and previews of links.
+because only Slack's own fields identify them. Such messages are those of bots and of this bot, edited and deleted
+messages, broadcast copies, and previews of links.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 def is_shared(body: Mapping[str, Any]) -> bool:
     """Return whether a member of another workspace may have caused the event. The event then may name a wrong team.
 
-    This is so in channels shared with other organisations, and everywhere in an organisation of several workspaces.
+    This can happen in channels shared with other organisations, and everywhere in an organisation of several
+    workspaces.
     """
     grants = body.get("authorizations") or ()
     return bool(

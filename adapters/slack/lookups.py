@@ -121,7 +121,7 @@ class Lookups:
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
         """Return the event with the facts that only Slack or the store knows.
 
-        These are: whether the author is a bot, their own team, their address, and who wrote before.
+        These facts are: whether the author is a bot, their own team, their address, and who wrote before.
         """
         if isinstance(heard, Text) and heard.private and not self._chat.threads.is_sure(heard.conversation):
             await self._look_back(heard)

@@ -182,7 +182,8 @@ class Delivery:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So this alone never makes a card undeliverable.
+            # A person can block the bot in a private chat at any time. So a blocked bot alone never makes a card
+            # undeliverable.
             error.lost = error.lost and chat_id < 0
             raise
 

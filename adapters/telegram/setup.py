@@ -1,6 +1,6 @@
 """Sets up the bot at Telegram, once: webhook or polling, commands, descriptions.
 
-It can run again at any time: settings that are right already are left alone and reported.
+The setup can run again at any time: settings that are right already are left alone and reported.
 """
 
 from __future__ import annotations

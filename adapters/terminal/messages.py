@@ -55,7 +55,7 @@ def box(
 ) -> str:
     """Return the card of a pending call with a bar on its left. It begins with the risk.
 
-    It fits `width` columns, but is laid out for at least 40 and at most 88.
+    The card fits `width` columns, but is laid out for at least 40 and at most 88.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2

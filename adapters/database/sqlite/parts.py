@@ -73,7 +73,7 @@ class SqliteCalls(Part):
         return self._call(sql.CALL_BY_KEY, requester, key)
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, the newest first. They are older than the call `before`, if it is given."""
+        """Return at most `limit` calls, the newest first. If `before` is given, the calls are older than that call."""
         before = _BEHIND_ALL if before is None else before
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)

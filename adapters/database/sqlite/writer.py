@@ -159,9 +159,9 @@ class Writer:
         """The writer's connection, for an immediate read on the event loop's thread, or None.
 
         Outside of a transaction, this connection shows only data that is on disk. It is None while the worker thread
-        uses the connection, and after a failure that couldn't be rolled back. Such a read is faster: the connection's
-        page cache follows its own commits, while another connection must read changed pages from the log after each
-        commit.
+        uses the connection, and after a failure that couldn't be rolled back. A read through this connection is faster:
+        the connection's page cache follows its own commits, while another connection must read changed pages from the
+        log after each commit.
         """
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection

@@ -198,7 +198,7 @@ def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: San
 
     Raises Unavailable if the folder can't be used, or a tool in `allow` doesn't exist.
     """
-    # Imported here because the arguments are pydantic models, which a service with other tools doesn't need.
+    # This import is here because it loads pydantic, which a service with other tools doesn't need.
     from adapters.executors.bash import Shell, register_shell
     from adapters.executors.folder import Folder
     from adapters.executors.registry import Registry

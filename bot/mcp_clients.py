@@ -245,7 +245,8 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
 def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
     """Return the servers of a client's file, those for all projects first.
 
-    Claude Code keeps the servers of a project's local scope, which is its default, in the same file.
+    By default, Claude Code gives a server the scope `local`, which is one project. It keeps these servers in the same
+    file.
     """
     key = _FILES[client][1]
     found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]

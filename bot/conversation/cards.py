@@ -1,4 +1,4 @@
-"""Finds the call of a pressed button by the button's sealed data, and keeps every copy of a card up to date."""
+"""Finds the call of a pressed button by the button's data, and keeps every copy of a card up to date."""
 
 from __future__ import annotations
 

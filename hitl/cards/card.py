@@ -585,7 +585,7 @@ def _json(call: Call) -> str:
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
-    """Return the arguments of several lines with their line breaks, because JSON writes them on one line."""
+    """Return the arguments that have several lines, with real line breaks. JSON writes each of them on one line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
 

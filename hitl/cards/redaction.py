@@ -522,8 +522,8 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
     """Return whether the value after a secret's name is a secret.
 
-    After a colon, a plain word that is followed by another word is part of a sentence. `PWD` is a shell's working
-    folder, an absolute path (POSIX.1-2024, XBD 8.3).
+    After a colon, a plain word that is followed by another word is part of a sentence. An absolute path after `PWD` is
+    no secret, because a shell keeps its working folder there (POSIX.1-2024, XBD 8.3).
     """
     text = value[str(value.lastgroup)]
     if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):

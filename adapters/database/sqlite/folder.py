@@ -102,8 +102,8 @@ class StateFolder:
 def close_to_others(path: Path, mode: int) -> None:
     """Give the file or folder this mode.
 
-    Raises Unavailable if it belongs to another user, or if other users can write to it: its contents can't be trusted
-    then, so its mode isn't repaired silently.
+    Raises Unavailable if it belongs to another user, or if other users can write to it: in both cases nobody can trust
+    its contents, so its mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():

@@ -35,7 +35,9 @@ def may_expand(text: str) -> bool:
 
 
 def template(text: str) -> str:
-    """Return unquoted text with its active braces and commas marked, and without its backslashes."""
+    """Return unquoted text without its backslashes, with marks (``OPEN``, ...) in place of its active braces and
+    commas.
+    """
     if "\\" not in text:
         return text.translate(_MARKED)
     parts = _ESCAPED.split(text)
@@ -43,7 +45,7 @@ def template(text: str) -> str:
 
 
 def expand(text: str) -> list[str] | None:
-    """Return the words that a marked text (see ``template``) expands to, or None for too many words or levels."""
+    """Return the words that a text from ``template`` expands to, or None for too many words or levels."""
     if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
         return None
     found = _parsed(text)

@@ -175,8 +175,9 @@ _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
-    """Return whether a word makes a program run another one: as listed, shortened (``--to-com=``) or combined
-    (``-avze``).
+    """Return whether a word makes a program run another one.
+
+    The word may be as in the table, shortened (``--to-com=``) or combined (``-avze``).
     """
     if RUNS_BY_ARGUMENT[program](word) or (program in _SSH_LIKE and _SSH_SETTING.match(word)):
         return True

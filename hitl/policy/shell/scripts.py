@@ -1,7 +1,7 @@
 """Finds the commands that sed and awk programs would run. The programs are parsed only as far as this needs.
 
-sed is read by POSIX.1-2017, sed, with the ``e`` command and flag of GNU sed. awk is read by POSIX.1-2017, awk, with
-gawk's ways to run or load other programs.
+The rules for sed are those of POSIX.1-2017 and, for the ``e`` command and flag, of GNU sed. The rules for awk are those
+of POSIX.1-2017 and, for running or loading other programs, of gawk.
 """
 
 from __future__ import annotations

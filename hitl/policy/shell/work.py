@@ -38,5 +38,5 @@ def of_parse(source: bytes) -> int:
 
 
 def of_text(length: int) -> int:
-    """Return the cost of one pass over a text, in units."""
+    """Return the cost of reading a text once, in units."""
     return 1 + length // 256

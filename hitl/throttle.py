@@ -32,7 +32,7 @@ class Patience:
     def admits(self, thing: Hashable) -> bool:
         """Return whether to let this message through: the last one was at least `every_s` seconds ago (60 by default).
 
-        If so, the message counts as sent now.
+        A message that is let through counts as sent now.
         """
         return self.held_back(thing) is not None
 

@@ -73,8 +73,8 @@ class Delivery:
         self._moves = moves or {}
         self._moved = moved
         self._say = say
-        #: The bot's latest message in each place, and the call that it is about. None if a message is being sent or may
-        #: have arrived.
+        #: The bot's latest message in each place, and the call that it is about. The value is None if a message is
+        #: being sent or may have arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
         #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
@@ -139,7 +139,10 @@ class Delivery:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place, or None if it is unknown. Raises Unavailable only for None."""
+        """Store the bot's latest message in a place. `last` is None if the latest message is unknown.
+
+        Raises Unavailable only for None.
+        """
         self._last[route] = last
         if self._say is None or not is_private(route):
             return

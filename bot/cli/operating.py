@@ -152,7 +152,7 @@ def _signalled(state: Path) -> bool:
     except PermissionError:
         return False
     except ProcessLookupError:
-        pass  # it has ended, and the next start reads the settings anyway
+        pass  # the service has ended, and the next start reads the settings anyway
     return True
 
 

@@ -128,7 +128,7 @@ class Gate(GateContext):
     async def finish(self, target: str, secret: str, ran: Ran) -> Call:
         """Record the end of a claimed call's run. A late report replaces the results `unknown` and `timed_out`.
 
-        `secret` is the secret whose hash `claim` was given. Raises CallUnknown, NotApprover for the call of another
+        `secret` is the secret whose hash was passed to `claim`. Raises CallUnknown, NotApprover for the call of another
         claimant, Tampered, and AlreadyDecided if the call already has another result.
         """
         return await claim.finish(self, target, secret, ran)

@@ -120,7 +120,7 @@ def _how(call: Call) -> Fact:
 async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Answer a question, and return the gate's answer. Text that looks like a secret is masked.
 
-    Return None if another change or the clock came first.
+    Return None if the call was changed, or its time ended, before the write.
     """
     if not reading.reason:
         if options(call):

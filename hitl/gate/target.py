@@ -61,8 +61,8 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message there is about. The replier's own messages don't count. None if the
-    #: latest message isn't known, or is about no call.
+    #: The ref of the call that the latest message there is about. The replier's own messages don't count. It is None if
+    #: the latest message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False
@@ -173,7 +173,7 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 
 
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
-    """Return the call that the latest message was about, if somebody else or the clock has decided it meanwhile.
+    """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
 
     For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
     reason to that person's own rejection, it returns the call nevertheless.

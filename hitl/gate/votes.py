@@ -41,7 +41,10 @@ _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
 async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle an approval, and return the answer. Return None if another change or the clock came first."""
+    """Handle an approval, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -187,7 +190,10 @@ async def leave_open(
 
 
 async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
+    """Handle a rejection, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     reason = reading.reason
     asked = reply.kind is ReplyKind.BUTTON and not reason and not is_question(call)
 

@@ -161,8 +161,8 @@ class Glob:
     text: str
     #: Whether the glob means the same in every working folder.
     absolute: bool
-    #: The patterns that the braces expand to, each normalised by ``clean``. Empty if a component has a ``**`` beside
-    #: other characters (``a**b``).
+    #: The patterns that the braces expand to, each normalised by ``clean``. This is empty if a component has a ``**``
+    #: beside other characters (``a**b``).
     alternatives: tuple[str, ...] = field(compare=False)
     #: The sources of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)

@@ -173,7 +173,7 @@ class _Argument:
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
-        """File a rule under one of its conditions, or False if it must always be tried."""
+        """File a rule under one of its conditions. Return False if the rule must always be tried."""
         whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:

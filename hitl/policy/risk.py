@@ -479,7 +479,7 @@ def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool)
 
 
 def _in_words(args: Mapping[str, Any]) -> str:
-    """Join a command that is a list, or has its arguments in ``args``, to one line, or '' for any other command."""
+    """Return a command that is a list, or has its arguments in ``args``, as one line, or ''."""
     command = args.get("command")
     if command is None or (type(command) is str and "args" not in args):
         return ""

@@ -61,7 +61,8 @@ LARGEST_GROUP = 256
 LOCK_WAIT_S = 5.0
 #: Seconds between two attempts to get the lock.
 _LOCK_LOOK_S = 0.002
-#: If nothing was written for this many seconds, the log is copied. The next check comes after the same time.
+#: If nothing was written for this many seconds, the log is copied. The next check comes after the same number of
+#: seconds.
 IDLE_S = 0.5
 #: Seconds between two searches for rows to delete, after a search that deleted all of them.
 PRUNE_S = 3600.0

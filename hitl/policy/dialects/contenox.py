@@ -29,7 +29,7 @@ _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
 #: Keys of ``version: 1`` that tighten a policy. This dialect doesn't read them, so a document with such a key is
 #: refused: without the key, the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # entries of its lists of models, and characters of an entry
+_MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:

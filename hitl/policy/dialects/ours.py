@@ -286,7 +286,7 @@ class Reader(Notes):
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition, or None if the operator can't use it."""
+        """Return the value of a condition, or None if the operator can't use it."""
         if "value" not in value and operator.valued:
             self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
             return None

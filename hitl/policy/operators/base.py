@@ -179,13 +179,13 @@ class Operator:
     #: Turns the value in the document into the condition's value. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: The values that the operator takes, in words and as JSON Schema.
+    #: The values that the operator takes: in words (``takes``) and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: Whether the condition has a key; whether the key must name a single argument.
+    #: The first field says whether the condition has a key, the second whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: Whether the condition needs a value; whether its names may match parts of names (``match``).
+    #: The first field says whether the condition needs a value, the second whether its names may match parts of names.
     valued: bool = True
     matches: bool = False
     #: The check in the contenox dialect, or None if contenox doesn't have the operator.

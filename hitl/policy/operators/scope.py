@@ -24,7 +24,8 @@ ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
 #: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are read as a command. A reading looks at fewer.
+#: At most this many words of a list, or characters of a text, are passed on to be read as a command. The reader of
+#: commands looks at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")

@@ -165,7 +165,7 @@ _SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
 
 
 def split_string(text: str) -> list[str | None] | None:
-    """Split a text into words as ``env -S`` does (GNU coreutils manual), or None for a text that it refuses.
+    """Split a text into words as ``env -S`` does (GNU coreutils manual). Return None for a text that it refuses.
 
     A word is None if it holds a variable: it is known only when the command runs.
     """
@@ -204,5 +204,5 @@ def _split_part(kind: str, text: str) -> list[str | None] | None:
 
 
 def glued(before: str | None, after: str | None) -> str | None:
-    """Join two parts of one word, or None if one of them is known only when the line runs."""
+    """Join two parts of one word. Return None if one of them is known only when the line runs."""
     return None if before is None or after is None else before + after

@@ -97,7 +97,7 @@ def shown_path(parts: tuple[str, ...]) -> str:
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path as a sentence for people names it: secrets masked, and in quotes if it has unusual characters."""
+    """Return the path for use in a sentence for people: secrets are masked, and unusual names are in quotes."""
     return quoted(mask("/".join(parts)))
 
 

@@ -82,8 +82,8 @@ def card_message(
     """Return the card of a call in its present state, for one chat (`place`).
 
     The card has buttons only while the call is pending. `reader` is the principal of the one person who reads that
-    chat, '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks people
-    to press again.
+    chat, or '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks
+    people to press again.
     """
     shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM, wording=wording)
     told = _pending(shown, names, wording, refreshed=refreshed) if shown.open else _decided(shown, names, wording)

@@ -46,7 +46,8 @@ _TIMEOUT = httpx.Timeout(10, read=WAIT_S + 15)
 PATIENCE_S = 60.0
 #: Seconds: the pauses between attempts grow from the first number to the second.
 _PAUSE_FIRST_S, _PAUSE_MOST_S = 0.2, 5.0
-#: HTTP statuses that mean "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
+#: HTTP statuses that mean "later": too many calls are pending, or the service is stopping or starting, or a proxy can't
+#: reach it.
 _LATER = frozenset({429, 502, 503, 504})
 _REFUSED = 400
 #: The service takes at most this many calls in one batch.

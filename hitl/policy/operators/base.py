@@ -73,7 +73,10 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test that judges an argument's value. In a list it judges each element, in an object everything."""
+    """Return a test that judges an argument's value.
+
+    If the value is a list, each element is judged; if it is an object, everything inside it.
+    """
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)

@@ -126,7 +126,7 @@ class Console:
         return own
 
     def changed(self, call: Call) -> None:
-        """Show the card of a new call, and the outcome of an ended one, if the call belongs to this conversation."""
+        """Show the card of a new call, and the outcome of an ended call, if the call belongs to this conversation."""
         if call.origin != self._place or not self._may_see(call):
             return
         self._running.pop(call.ref, None)

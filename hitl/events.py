@@ -43,7 +43,7 @@ class Heard:
     program: bool = False
     #: The time of the event, or of its arrival if the platform doesn't say.
     at: datetime | None = None
-    #: Source and id of the inbox row that holds the event; None on a surface without an inbox.
+    #: Source and id of the inbox row that holds the event, or None on a surface without an inbox.
     event: tuple[str, str] | None = None
     #: The time when the inbox row of the event was written, by the store's clock.
     received_at: datetime | None = None

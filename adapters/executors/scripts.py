@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
-#: The largest number of files that are bound for one line; the card says that further files aren't.
+#: The largest number of files that are bound for one line; the card says that further files aren't bound.
 MOST = 50
 #: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")

@@ -411,7 +411,10 @@ class _Answering:
         return t.EmptyResult()
 
     async def _operation(self, context: Context, what: _What | None, state: str | None, kind: type) -> Any:
-        """Ask for an operation that isn't a tool call. It has no error result, so a refusal is raised as MCPError."""
+        """Ask for an operation that isn't a tool call.
+
+        Such an operation has no error result, so a refusal is raised as MCPError.
+        """
         if what is None:
             raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
         try:

@@ -257,7 +257,7 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices for a conversation, or none while its surface has no voice."""
+        """Return the voices for a conversation, or () while its surface has no voice."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 

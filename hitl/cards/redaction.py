@@ -436,7 +436,7 @@ def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
 def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return the items with masked names. If masked names are equal, the second gets a `'` at its end, the third `'2`.
 
-    With these numbers, any number of equal names takes little time.
+    Counting takes little time, however many names are equal.
     """
     named: dict[str, Any] = {}
     marks: Counter[str] = Counter()

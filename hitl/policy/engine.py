@@ -171,10 +171,10 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 
 
 def _looked_at(rule: Rule) -> frozenset[str] | None:
-    """Return the arguments that an allow rule looks at.
+    """Return the arguments that an allow rule looks at, or None if no argument makes the rule ask.
 
-    None means that no argument makes the rule ask. No argument does if the rule isn't an allow rule, is contenox's,
-    looks at all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
+    No argument makes the rule ask if it isn't an allow rule, is contenox's, looks at all arguments, accepts all
+    arguments as harmless, or has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None

@@ -180,7 +180,9 @@ class _Argument:
             self.every.append(at)
             if rule.action in ("deny", "approve") and self.doubted == _NEVER:
                 self.absent.append(at)
-                if whole and not (rule.textual and gate.op == "eq"):  # an absent argument isn't equal: no doubt
+                if whole and not (
+                    rule.textual and gate.op == "eq"
+                ):  # an absent argument isn't equal, so there is no doubt
                     self.doubted = at
         return filed
 

@@ -133,7 +133,7 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the names of a path, the names that it might have, and whether there are certainly no others."""
+        """Return the certain names of a path, its possible names, and whether there are certainly no other names."""
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
         told = text.startswith("/") or self.cwd is not None or ".." not in text

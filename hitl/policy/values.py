@@ -17,7 +17,10 @@ _EXPONENT_FROM = 1e21  # from this size on, ECMAScript and Go write an exponent
 
 
 def pointer(key: str) -> tuple[str, ...]:
-    """Return the steps of a key. A key with a leading slash is a JSON pointer (RFC 6901), any other an argument."""
+    """Return the steps of a key.
+
+    A key with a leading slash is a JSON pointer (RFC 6901); any other key names an argument.
+    """
     if not key.startswith("/"):
         return (key,)
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/"))

@@ -223,7 +223,8 @@ class Vouching:
     def _may_name_closed(self, use: PathUse) -> bool:
         """Return whether a file that appears before the command runs could match a closed glob."""
         lasts = dict.fromkeys(_last(path) for one in self.closed[READ].globs for path in one.alternatives)
-        # Hidden names with any ending, such as `.env.*`, would meet each pattern of an ending, such as `*.md`.
+        # Hidden names with any ending, such as `.env.*`, would meet each pattern that names only an ending, such as
+        # `*.md`.
         named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
         return any(meets(pattern, named) for pattern in use.only)
 

@@ -118,7 +118,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """Return the steps of a list or pipe of commands without expansions. It needs no parser."""
+    """Return the steps of a list or pipe of commands without expansions. No parser is needed for them."""
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders

@@ -100,7 +100,7 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The methods of a line's reader with which the words of a command are read, if they hold texts or commands."""
+    """The methods of a line's reader for words of a command that hold shell texts or commands themselves."""
 
     reading: ShellReading
     #: The values of the positional parameters, by their names.

@@ -259,7 +259,9 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, with neither, or with settings that belong to the other."""
+        """Refuse a server with both a command and a URL, with neither, or with settings that only the other kind of
+        server has.
+        """
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):

@@ -384,7 +384,7 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the hook's own command after the shell that runs it: both are files that somebody could change."""
+    """Return the shell that runs the hook, and the words of the hook's own command. Somebody could change these files."""
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 

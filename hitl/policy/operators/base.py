@@ -188,7 +188,8 @@ class Operator:
     #: The first field says whether the condition has a key, the second whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: The first field says whether the condition needs a value, the second whether its names may match parts of names.
+    #: The first field says whether the condition needs a value, the second whether it may have the key ``match``, so
+    #: that a name in it matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
     #: The check in the contenox dialect, or None if contenox doesn't have the operator.

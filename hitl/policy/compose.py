@@ -21,7 +21,7 @@ from hitl.records import replace
 
 
 def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
-    """Join a document with the presets that it names; a document without presets is returned as it came.
+    """Join a document with the presets that it names; a document without presets is returned unchanged.
 
     ``parsed`` gives the line numbers for warnings.
 
@@ -115,7 +115,7 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
     """Join two lists of rules. Each rule of the second list gets a ``path`` with its new place.
 
-    A rule of the second list without an id also gets a name with its preset in front.
+    A rule of the second list without an id also gets a name that begins with the name of its preset.
     """
     placed = []
     for at, rule in enumerate(then, start=len(first)):

@@ -106,5 +106,5 @@ class Checked:
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
 
     def card(self, tools: str, tool: str) -> CardTerms | None:
-        """Return the additions to the cards of a tool's calls, or None. `TOOLS.TOOL` wins over `TOOL`."""
+        """Return the additions to the cards of a tool's calls, or None. `TOOLS.TOOL` takes precedence over `TOOL`."""
         return self.cards.get(f"{tools}.{tool}") or self.cards.get(tool)

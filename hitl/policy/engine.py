@@ -253,7 +253,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. If many of them are for every tool, one index of these is shared by all tools."""
+    """The rules of one list. If many of these rules are for every tool, all tools share one index of those rules."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -310,7 +310,7 @@ class _Plan:
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
-    """Return the key of a call's plan: all that a plan reads of a call."""
+    """Return the key of a call's plan: everything about the call on which a plan depends."""
     if not call.foreign and call.annotations is None:
         return call.tools, call.tool, call.is_command
     return call.tools, call.tool, call.is_command, disputed(call)
@@ -360,7 +360,7 @@ class Policy:
     def elsewhere(self) -> Policy:
         """Return the same policy for calls whose working folder is on another machine.
 
-        The returned policy lists no folder.
+        The returned policy never lists the contents of a folder.
         """
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
@@ -606,7 +606,7 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Collect the path globs of the rules that deny or ask for one tool.
 
-    The result is ``untold`` if such a rule also tests the path in another way, such as a regular expression.
+    The result has ``untold`` set if such a rule also tests the path in another way, such as a regular expression.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []

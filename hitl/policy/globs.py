@@ -257,7 +257,7 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the letters at the end of a pattern, and the class there.
+    """Return the letters at the end of a pattern, or the character class there.
 
     Return "" and None if the pattern ends otherwise.
     """

@@ -118,9 +118,9 @@ _PLAIN = re.compile(
 class Url:
     """The parts of a URL: scheme, host and port.
 
-    ``host`` is in lower case and without the root dot, an address in its usual form, or None if the URL names no host.
-    ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a host or a
-    scheme-relative URL on which parsers agree. ``userinfo`` says that user information, which misleads people, comes
+    ``host`` is in lower case, without the root dot and, for an address, in the usual form. It is None if the URL names
+    no host. ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a host or
+    a scheme-relative URL on which parsers agree. ``userinfo`` says that user information, which misleads people, comes
     before the host.
     """
 
@@ -188,9 +188,7 @@ def _read_slowly(text: str) -> Url:
 
 
 def _is_name(host: str | None) -> bool:
-    """Return whether a host is an address, or a name that a resolver accepts (RFC 1123, section 2.1; underscores as
-    well).
-    """
+    """Return whether a host is an address, or a name that a resolver accepts (RFC 1123, 2.1, and underscores)."""
     if host is None or _address(host) is not None:
         return True
     return len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))

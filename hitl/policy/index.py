@@ -245,8 +245,8 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
     """Return a finder for texts.
 
-    ``odd`` rules compare with a number, true, false or null. A text may spell such a value in many ways, so they are
-    candidates for every text.
+    The rules ``odd`` compare with a number, true, false or null. A text may spell such a value in many ways, so these
+    rules are candidates for every text.
     """
     most = longest_alike(texts)
 
@@ -289,7 +289,9 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """Return a quick match for plain paths outside all of these top folders, or None if there are too many folders."""
+    """Return a function that matches plain paths outside all of these top folders, or None if there are too many
+    folders.
+    """
     if len(tops) > _MAX_TOPS:
         return None
     closed = "|".join(map(re.escape, tops))

@@ -242,7 +242,7 @@ def _name_covers(wide: str, narrow: str) -> bool:
 
 
 def _kinds(rule: Rule) -> set[str]:
-    """Return the kinds of tools that a rule is for; an empty set for a rule that may be for any kind."""
+    """Return the kinds of tools that a rule is for, or an empty set for a rule that may be for any kind."""
     if rule.kind or not rule.tool or any(globs.is_pattern(name) for name in rule.tool):
         return set(rule.kind)
     shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)

@@ -384,7 +384,7 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the shell that runs the hook, and the words of the hook's own command. Somebody could change these files."""
+    """Return the shell that runs the hook, then the hook's own command: somebody could change these files."""
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 

@@ -52,8 +52,8 @@ class ConditionUse:
     def missing(self) -> int:
         """The answer if the argument is absent.
 
-        A deny or an ask is UNSURE, because the tool may read the value from another argument, or have a default. An
-        allow doesn't hold, not even through a ``not``.
+        For a deny or ask rule it is UNSURE, because the tool may read the value from another argument, or have a
+        default. An allow rule doesn't hold, not even if the condition is under a ``not``.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 

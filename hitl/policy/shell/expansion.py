@@ -165,7 +165,7 @@ class WordReader:
         return [" ".join(one) for one in found]
 
     def _texts(self, node: Node) -> list[str]:
-        """Return the texts that a part of a quoted word may become; an empty list if they are unknown."""
+        """Return the texts that a part of a quoted word may become, or an empty list if they are unknown."""
         if node.type == "string_content":
             return [words.double_quoted(text_of(node))]
         found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]

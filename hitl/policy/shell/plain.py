@@ -380,7 +380,10 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept only a here-document with a quoted delimiter: its text is data. Others may hold expansions."""
+        """Accept only a here-document with a quoted delimiter: its text is data.
+
+        Other here-documents may hold expansions.
+        """
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:

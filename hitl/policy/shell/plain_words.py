@@ -59,7 +59,7 @@ class ShellWord:
     loose: bool = False
     #: The known beginning of an unknown text.
     prefix: str = ""
-    #: The files whose names this word may be, for example if ``find`` fills it in; else None.
+    #: The files whose names this word may be, for example if ``find`` fills it in, or None.
     below: Below | None = None
 
     @property
@@ -131,7 +131,7 @@ class Words:
         return _glued(parts)
 
     def _no_gaps(self, node: Node) -> None:
-        """Refuse a quoted text with gaps between its parts: they are blanks of the text that the tree doesn't hold."""
+        """Refuse a quoted text with gaps between its parts: a gap is a blank of the text that the tree doesn't hold."""
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 

@@ -98,7 +98,7 @@ def _wrapper(found: Found, step: Step) -> None:
 
 
 def _env(found: Found, step: Step) -> None:
-    """Read ``env COMMAND``. Without a command it shows the environment; with settings before it, it is refused."""
+    """Read ``env COMMAND``. Without a command it shows the environment. Settings before the command are refused."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
@@ -126,7 +126,7 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without file names, because xargs runs it once if its input is empty."""
+    """Add the effects of the command without file names, because xargs runs the command once if its input is empty."""
     try:
         found.step(step)
     except NotPlain:

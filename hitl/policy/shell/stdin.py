@@ -31,7 +31,7 @@ _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
 def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return the texts that a command may read from standard input; an empty list if the line doesn't hold them."""
+    """Return the texts that a command may read from standard input, or an empty list if the line doesn't hold them."""
     source = None if command is None else _source(command)
     return [] if source is None else _produced(source, reader.exactly)
 

@@ -116,8 +116,9 @@ def _pathed(reader: PayloadReader, name: str) -> None:
 
 
 def by_argument(program: str | None) -> bool:
-    """Return whether an option may make this program run another one or delete files, so that an unknown word is a
-    doubt.
+    """Return whether an option may make this program run another one or delete files.
+
+    If so, an unknown word is a doubt.
     """
     return base_name(program or "") in running_arguments.STEERED
 
@@ -380,7 +381,10 @@ def _sed(run: Run) -> None:
 
 
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
-    """Read a sed script. If not ``sure``, the word is a script for some versions of sed, a file's name for others."""
+    """Read a sed script.
+
+    If not ``sure``, the word is a script for some versions of sed, and a file's name for the others.
+    """
     try:
         commands = scripts.sed_commands(script)
     except scripts.NotUnderstood:

@@ -102,7 +102,7 @@ def _starts(name: str) -> bool:
 def _read_alike(command: str) -> bool:
     """Return whether the grammar reads the command as a shell does.
 
-    The grammar takes a word after ``==`` for a pattern, and loses a leading sign.
+    The grammar takes a word after ``==`` for a pattern, and loses a sign at the beginning.
     """
     return " ==" not in command and command[0] not in _NO_NAMES
 

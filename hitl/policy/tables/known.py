@@ -154,7 +154,7 @@ _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
 
 class Sections:
-    """The sections of data files. Each is read on first use, because a process needs few of them."""
+    """The sections of data files. Each section is read on first use, because a process needs few of them."""
 
     def __init__(self, *texts: str) -> None:
         self._bodies: dict[tuple[str, ...], tuple[str, str]] = {}

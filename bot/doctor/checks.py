@@ -277,7 +277,7 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
-        # People of chats ask in their chats, and have no token for this origin.
+        # If all requesters are on chat platforms, they ask in their chats, and nobody needs this origin.
         if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)

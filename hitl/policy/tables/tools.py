@@ -145,7 +145,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the shape with each argument only in the strictest of its roles, ``off`` and ``harmless``."""
+    """Return the shape with each argument in one place: in its roles, else in ``off``, else in ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

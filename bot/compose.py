@@ -122,7 +122,10 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 
 
 def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return the same check with a log line each time its answer changes. While it answers a reason, nothing runs."""
+    """Return the same check with a log line each time its answer changes.
+
+    While the check returns a reason, nothing runs.
+    """
     last: str | None = None
 
     def look() -> str | None:

@@ -1,8 +1,8 @@
 """The names whose rights `sayso revoke` has ended, one a line in a file of the state folder.
 
-The service can write the state folder wherever it runs; the folder of the settings is often read-only or root's. No
-tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still counts,
-so that nobody gets rights back by an upgrade.
+The service can write the state folder wherever it runs; the folder of the settings is often read-only, or belongs to
+root. No tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still
+counts, so that nobody gets rights back by an upgrade.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Service:
     async def submit(self, ask: Ask) -> Submitted:
         """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.
 
-        Large calls are handled one at a time, so that others are answered between any two of them.
+        Large calls are handled one at a time, so that other callers are answered between any two of them.
         """
         if not looks_large(ask.args):
             return await self._whole(self._submitted(ask))
@@ -160,7 +160,7 @@ class Service:
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work that isn't part of a call, such as an agent's turn. It is cancelled when the service stops."""
+        """Run work that isn't part of a call, such as an agent's turn. The work is cancelled when the service stops."""
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)

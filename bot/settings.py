@@ -227,7 +227,10 @@ class RetentionSettings(_Part):
     @field_validator("events")
     @classmethod
     def _known_again(cls, age: timedelta) -> timedelta:
-        """Refuse a time below a week. Platforms send an event again for at most a day, and it must be known then."""
+        """Refuse a time below a week.
+
+        Platforms send an event again for at most a day, and the service must still know the event then.
+        """
         if age < timedelta(days=7):
             raise ValueError("must be at least 7d")
         return age

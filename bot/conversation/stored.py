@@ -66,7 +66,7 @@ class StoredTurns:
         #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: (conversation, line) of each overheard message, by the message's id: a thread may begin below it.
+        #: Id of each overheard message -> (conversation, line). A thread may begin below the message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property

@@ -59,7 +59,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def request(
     tool: str, command: Sequence[str], *, tools: str, args: str, note: str, key: str | None, timeout: str | None
 ) -> dict[str, Any]:
-    """Return the fields of a request. With a command, it holds the words, this folder and the hashes of the scripts.
+    """Return the fields of a request.
+
+    If a command is given, the request holds its words, this folder and the hashes of the scripts.
 
     Raises ClientError with the code USAGE for an option that makes no sense.
     """

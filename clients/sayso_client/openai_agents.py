@@ -100,8 +100,9 @@ class SaysoGate:
     async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
         """Ask for the calls at which a run stopped, and return those that people haven't decided yet.
 
-        The others are released in the state: running it again runs the approved calls, and gives the model the reasons
-        why the others didn't run. The state decides nothing: a changed state can't run a call that nobody approved.
+        The other calls are released in the state: running it again runs the approved calls, and gives the model the
+        reasons why the others didn't run. The state decides nothing: a changed state can't run a call that nobody
+        approved.
         """
         waiting = []
         for item in state.get_interruptions():

@@ -254,7 +254,7 @@ def lost(file: Path) -> bool:
 
 @contextlib.contextmanager
 def _understood(file: Path) -> Iterator[None]:
-    """Raise ClientError in place of the errors of settings that aren't what a host reads."""
+    """Raise ClientError in place of the errors that settings in a wrong form cause."""
     try:
         yield
     except (ValueError, AttributeError, TypeError, LookupError) as error:
@@ -663,7 +663,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text, {} for an empty text. Raises ValueError or TypeError."""
+    """Return the JSON object of a text, or {} for an empty text. Raises ValueError or TypeError."""
     document = json.loads(text) if text.strip() else {}
     if not isinstance(document, dict):
         raise TypeError("it isn't a JSON object")

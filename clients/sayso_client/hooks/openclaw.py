@@ -124,5 +124,5 @@ def _is_ours(path: str) -> bool:
 
 
 def _with(document: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
-    """Return an object with this value under the name, and without the name if the value is empty."""
+    """Return the object with this value under the name, or without the name if the value is empty."""
     return {key: kept for key, kept in {**document, name: value}.items() if key != name or value}

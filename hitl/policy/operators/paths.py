@@ -107,7 +107,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                     return other
                 value = values.text(value)
             text: str = value
-            if len(text) > MAX_PATH:  # longer than any path; with the key ``*`` it may be another text
+            if len(text) > MAX_PATH:  # no path is so long, but with the key ``*`` it may be another text
                 return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):

@@ -210,7 +210,9 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
     reason_at = reason_start(parse, after)
-    return Reading(Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
+    return Reading(
+        Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, start, max(reason_at, after))
+    )
 
 
 def _glued(parse: Parse, at: int) -> bool:
@@ -311,9 +313,21 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     return verbatim(parse, text, start if sentence else reason_at)
 
 
-def _target(parse: Parse, end: int) -> str | None:
+def _target(parse: Parse, start: int, end: int) -> str | None:
     named = parse.targets(0, end)
     if named:
         return named[0]
-    everything = any(parse.longest(at)[1] & ALL_OF_THEM for at in range(min(end, len(parse.tokens))))
+    everything = any(
+        parse.longest(at)[1] & ALL_OF_THEM and not _inside_a_no(parse, start, at)
+        for at in range(min(end, len(parse.tokens)))
+    )
     return ALL if everything else None
+
+
+def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
+    """Return whether a word is a part of the no at `start`: "all" of "not at all".
+
+    The word isn't such a part if the words before it are a no already: "all" of "reject all".
+    """
+    ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
+    return bool(ends) and start < at < ends[-1] and at not in ends

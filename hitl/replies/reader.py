@@ -11,7 +11,7 @@ from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import TO_ANOTHER, answers, unclear
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind
-from hitl.replies.normalise import OwnWords, own_words, without_closing
+from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
@@ -65,7 +65,10 @@ def read(
     if text.strip() == _NOT_A_NUMBER:
         return [unclear(say("reading.program"))]
     asked = _Asked(text, frozenset(map(fold, known_refs)) if known_refs else _NO_REFS, language, spans)
-    message = own_words(without_quotes(text, spans) if spans else text)
+    plain = without_quotes(text, spans) if spans else text
+    message = own_words(plain)
+    if plain is not text and around(plain, text):
+        message = message._replace(around=True)
     readings = _read(asked, message)
     if "\n" in text or not _bare(readings):
         shorter = without_closing(message)

@@ -125,3 +125,34 @@ def test_a_yes_in_the_words_of_a_form_approves(text: str) -> None:
 def test_a_yes_that_is_announced_limited_or_about_an_idea_is_no_answer(text: str) -> None:
     """A later yes, a yes in principle and a yes to an idea consent to nothing that runs now."""
     assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mag je accepteren",
+        "kun je goedkeuren nu",
+        "oui tu peux approuver",
+        "on peut confirmer tout de suite",
+        "podem autorizar agora",
+        "ni kan acceptera betalningen",
+        "du får tillåta det här nu",
+        "du må godkende det hele nu",
+        "można zatwierdzić tę zmianę od razu",
+        "můžete schválit tu změnu hned",
+        "puteți confirma acest lucru imediat",
+        "boleh terima pembayaran ini",
+        "được phép duyệt yêu cầu này ngay",
+        "можно разрешить эту операцию сразу",
+        "можна погодити цей запит зараз",
+        "можете да потвърдите това сега",
+        "pots confirmar els canvis ara",
+        "يمكنك تأكيد هذا الطلب الآن",
+        "می‌توانید تایید کنید الان",
+        "אפשר לאשר את השינוי עכשיו",
+        "you may accept the request now",
+    ],
+)
+def test_what_may_be_approved_and_when_is_no_answer(text: str) -> None:
+    """The object and the time behind "you may approve" change nothing."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

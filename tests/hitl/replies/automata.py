@@ -1,5 +1,8 @@
 """Walks through all phrases of a language, so that a test can state a rule for each of them."""
 
+# The automaton shows its states to nobody else.
+# ruff: noqa: SLF001
+
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 

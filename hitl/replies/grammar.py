@@ -115,6 +115,8 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         return None
     if parse.asks_back():
         return unclear(say("reading.question"))
+    if parse.adds_no_answer():
+        return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)

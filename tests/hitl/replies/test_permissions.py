@@ -40,6 +40,14 @@ _WHO_MAY = {
     "zh": ["你可以批准", "谁都可以批准", "你们可以审批"],
 }
 
+#: Language -> its plain yes.
+_YES = {
+    "ar": "نعم", "bg": "да", "bn": "হ্যাঁ", "ca": "sí", "cs": "ano", "da": "ja", "de": "ja", "el": "ναι", "en": "yes",
+    "es": "sí", "fa": "بله", "fi": "kyllä", "fr": "oui", "he": "כן", "hi": "हाँ", "hu": "igen", "id": "ya", "it": "sì",
+    "ja": "はい", "ko": "네", "mr": "होय", "nl": "ja", "pl": "tak", "pt": "sim", "ro": "da", "ru": "да", "sv": "ja",
+    "th": "ใช่", "tr": "evet", "uk": "так", "vi": "vâng", "zh": "好的",
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("code", sorted(_WHO_MAY))
 def test_saying_who_may_approve_is_no_answer(code: str) -> None:
@@ -156,3 +164,12 @@ def test_a_yes_that_is_announced_limited_or_about_an_idea_is_no_answer(text: str
 def test_what_may_be_approved_and_when_is_no_answer(text: str) -> None:
     """The object and the time behind "you may approve" change nothing."""
     assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("code", sorted(_WHO_MAY))
+@pytest.mark.parametrize("yes", ["{} {}", "{}, {}"])
+def test_a_yes_before_who_may_approve_changes_nothing(code: str, yes: str) -> None:
+    """The sentence "yes you can approve it" is unclear with and without the comma, as speech is written down."""
+    texts = [yes.format(_YES[code], text) for text in _WHO_MAY[code]]
+
+    assert [] == [text for text in texts if verdict(read(text, language=code)).verdict is Meaning.APPROVE]

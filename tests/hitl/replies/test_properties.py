@@ -190,3 +190,23 @@ def test_no_text_takes_long(piece: str) -> None:
     assert Meaning.UNCLEAR is verdict(read((piece * 100_000)[:100_000])).verdict
     assert _seconds((piece * 100_000)[:100_000]) < 0.05
     assert _seconds((piece * 5_000)[:5_000]) < 20 * max(_seconds((piece * 500)[:500]), 0.001)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes please confirm",
+        "yes I'm fine",
+        "sí ya",
+        "ja mach's gut",
+        "はいOKそうです",
+        "はい大丈夫よね",
+        "好的可以是可以",
+        "mouais oui",
+        "có phải",
+        "vâng được thông qua",
+    ],
+)
+def test_words_that_answer_nothing_answer_nothing_behind_a_yes(text: str) -> None:
+    """A yes right before a remark, a request to somebody, hearsay or a farewell doesn't make an answer of it."""
+    assert not approves(text)

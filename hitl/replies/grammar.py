@@ -330,9 +330,9 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
 
 
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
-    """Return whether a word is a part of the no at `start`: "all" of "not at all".
+    """Return whether a word for all calls is a part of the no at `start`: "all" of "not at all".
 
-    The word isn't such a part if the words before it are a no already: "all" of "reject all".
+    It is no such part if the words before it are a no already, and the no ends with it: "all" of "reject all".
     """
     ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
-    return bool(ends) and start < at < ends[-1] and at not in ends
+    return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

@@ -108,7 +108,18 @@ def test_a_command_for_all_needs_several_open_calls() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["not at all", "nope, not at all", "pas du tout", "아닙니다", "안 됩니다", "싫습니다", "거절합니다", "반대합니다"],
+    [
+        "not at all",
+        "nope, not at all",
+        "pas du tout",
+        "아닙니다",
+        "안 됩니다",
+        "싫습니다",
+        "거절합니다",
+        "반대합니다",
+        "lascia tutto com'è",
+        "annule tout ça",
+    ],
 )
 def test_a_part_of_a_longer_no_names_no_calls(text: str) -> None:
     """A word for all calls inside a phrase that says no ("not at all") or inside another word speaks of no calls."""

@@ -115,7 +115,15 @@ def test_an_objection_approves_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["wij hebben geen bezwaren", "geen bezwaar", "nie zgłaszam sprzeciwu", "bez zastrzeżeń", "senza alcun veto"]
+    "text",
+    [
+        "daar hebben we geen bezwaar tegen",
+        "wij hebben geen bezwaren",
+        "geen bezwaar",
+        "nie zgłaszam sprzeciwu",
+        "bez zastrzeżeń",
+        "senza alcun veto",
+    ],
 )
 def test_a_denied_objection_is_read_as_before(text: str) -> None:
     """Somebody without an objection never rejects."""

@@ -159,6 +159,7 @@ def test_a_yes_that_is_announced_limited_or_about_an_idea_is_no_answer(text: str
         "می‌توانید تایید کنید الان",
         "אפשר לאשר את השינוי עכשיו",
         "you may accept the request now",
+        "yes you may sign this off",
         "می‌توانید این پرداخت را تأیید کنید",
         "इस बदलाव को मंज़ूर कर सकते हो",
         "この申請は許可していいよ",

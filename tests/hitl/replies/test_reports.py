@@ -115,6 +115,7 @@ def test_other_abbreviations_and_questions_are_unclear(text: str) -> None:
         "everyone is happy with it",
         "everybody's good with that",
         "the others are happy to proceed",
+        "both of them are fine with that",
         "semuanya setuju",
         "semua sudah setuju sekali",
         "모두 찬성합니다",

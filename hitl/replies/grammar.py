@@ -41,6 +41,8 @@ _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
 #: These signs between words offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
+#: Behind a change of mind these words may only close the sentence: "I changed my mind, ok".
+_CLOSES = frozenset({"ok", "okay", "okey"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
 
@@ -89,7 +91,7 @@ def _after_turn(parse: Parse) -> Reading | None:
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
-    if rest.wordless:
+    if rest.wordless or _CLOSES.issuperset(token.text for token in rest.tokens if token.kind is TokenKind.WORD):
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))

@@ -340,12 +340,17 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     sentence = parses[0].known() > 1
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
-        hesitated = sentence and any(_agrees(parse) and _holds(parse, _HESITATES) for parse in others)
+        hesitated = sentence and any(_agrees(parse) and _hesitates(parse) for parse in others)
         asked_back = any(parse.asks_back() for parse in others)
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
     return [unclear(Doubt.DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
+
+
+def _hesitates(parse: Parse) -> bool:
+    """Return whether a language finds a doubt, also as the end of a phrase that answers nothing: "but" of "ok but"."""
+    return any(parse.longest(at)[1] & _HESITATES for at in range(len(parse.tokens)))
 
 
 def _refuses(parse: Parse) -> bool:

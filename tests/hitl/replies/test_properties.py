@@ -210,3 +210,27 @@ def test_no_text_takes_long(piece: str) -> None:
 def test_words_that_answer_nothing_answer_nothing_behind_a_yes(text: str) -> None:
     """A yes right before a remark, a request to somebody, hearsay or a farewell doesn't make an answer of it."""
     assert not approves(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("I changed my mind, ok", Meaning.UNCLEAR),
+        ("ich habe es mir anders überlegt, okay", Meaning.UNCLEAR),
+        ("передумала, ok", Meaning.UNCLEAR),
+        ("vazgeçtim tamam", Meaning.UNCLEAR),
+        ("vazgeçtim", Meaning.REJECT),
+        ("I changed my mind, yes", Meaning.APPROVE),
+        ("I changed my mind, I agree", Meaning.APPROVE),
+        ("fikrimi değiştirdim, onaylıyorum", Meaning.APPROVE),
+    ],
+)
+def test_a_change_of_mind_needs_a_full_yes(text: str, answer: Meaning) -> None:
+    """An "ok" behind "I changed my mind" may only close the sentence, and a Turkish withdrawal is a no."""
+    assert answer is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["yes ok mas", "ok ok mas", "go ahead, ok mas"])
+def test_a_doubt_of_one_language_is_heard_inside_its_idiom(text: str) -> None:
+    """The word "mas" is "but" in Portuguese, also as the end of "ok mas", and an address in Indonesian."""
+    assert not approves(text)

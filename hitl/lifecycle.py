@@ -140,7 +140,10 @@ def machine_config() -> dict[str, Any]:
 
 
 class _State(Place):
-    """A state without callbacks. `transitions` would look for callbacks, and log, at each change of state."""
+    """A state that skips callbacks.
+
+    The library `transitions` otherwise looks for callbacks and logs at each change of state.
+    """
 
     def enter(self, event_data: EventData) -> None:
         """Do nothing."""

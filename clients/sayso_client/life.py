@@ -266,9 +266,10 @@ class Asked(TypedDict, total=False):
     session: str
     #: The agent's note, which people see as the agent's own words.
     note: str
-    #: `origin` is the conversation to ask in, if the token may name it. `on_behalf_of` is the person for whom the agent
-    #: asks; with a token, this must be the token's owner.
+    #: The conversation to ask in. A token may name only its own conversations.
     origin: str
+    #: The person for whom the agent asks: the token's owner or, without a token, the caller. The service refuses any
+    #: other person.
     on_behalf_of: str
     #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int

@@ -119,7 +119,7 @@ class Gate(GateContext):
         return await claim.claim(self, target, owner, secret)
 
     async def release(self, target: str, owner: str) -> Call:
-        """Claim and finish a call in one commit, for a caller that runs it and won't report.
+        """Claim and finish a call in one commit, for a caller that runs it and won't report a result.
 
         Raises the errors of `claim`.
         """

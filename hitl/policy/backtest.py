@@ -70,7 +70,7 @@ def backtest(before: Policy, after: Policy, calls: Iterable[Call]) -> Backtest:
 
 
 def asked_of(call: Call) -> PolicyCall:
-    """Return the question that a policy was asked about a recorded call."""
+    """Return the policy input for a recorded call, so that another policy can judge that call."""
     seen, is_command = judged(call.runs, call.arguments)
     return PolicyCall(
         call.tools,

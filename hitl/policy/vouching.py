@@ -105,8 +105,10 @@ class Vouching:
     def _matches(self, use: PathUse, tool: str) -> int:
         """Judge a pattern of file names.
 
-        Return YES if the pattern meets no glob of a rule that denies or asks (no *closed* glob), or if the tool may use
-        every file that the pattern matches now.
+        If the pattern overlaps no glob of a rule that denies or asks (a closed glob), judge one example name and the
+        links that the pattern reaches. Otherwise judge each file that the pattern matches now, and return YES only if
+        the tool may use all of them. Return at most UNSURE if the pattern matches no file or can't be expanded, or if a
+        matched name could be read as an option.
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)

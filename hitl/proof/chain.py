@@ -145,7 +145,7 @@ def steps_held(lines: Iterable[tuple[str, str]]) -> Steps:
 
 
 def _event_of(data: str) -> str | None:
-    """Return the inbox event that a line's data names, or None. Data that somebody made unreadable names none."""
+    """Return the id of the inbox event in a line's data, or None if the data has no event or can't be read."""
     try:
         return _SAID.decode(data).event
     except msgspec.DecodeError:

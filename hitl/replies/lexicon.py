@@ -133,7 +133,10 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """For each word in the files of a script's languages, return the languages that have the word."""
+    """Return a table for one writing system.
+
+    The table has each word in the language files of that system, and the codes of the languages that have the word.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)

@@ -91,9 +91,9 @@ def _are_names(value: Any) -> bool:
 
 
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
-    """Add a difference for each switch that lets tools run unasked in the original.
+    """Report each setting of the original that could let tools run without asking people.
 
-    The translated document always asks. In Sayso, such switches are in sayso.toml.
+    The translated policy can't switch asking off; use `mode` in sayso.toml.
     """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):

@@ -25,7 +25,7 @@ _SAYS: Final = {
 EFFECTS: Final = known.EFFECTS
 MAX_USES: Final = 128  # paths of a line; each is judged as a call of its own
 _MOST_STEPS = 512
-_MOVES = frozenset(("cp", "mv"))  # they give files and whole folders a new place, under the same names
+_MOVES = frozenset(("cp", "mv"))  # Programs that write a file, or everything below a folder, to another place.
 _PATHS = frozenset(("path", "named", "item"))
 
 

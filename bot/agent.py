@@ -79,7 +79,7 @@ class Listed:
     async def offers(self) -> Sequence[Offer]:
         """Return the listed tools that may run now, and the tool that asks people a question.
 
-        A group that can't be asked for its tools offers nothing, and the log says so.
+        If a group can't be asked for its tools, the agent gets no tools of that group, and the log says so.
         """
         found: dict[tuple[str, str], Offer] = {(GROUP, TOOL): Offer(GROUP, TOOL, say("question.tool"), SCHEMA)}
         for group, _, tool in self._listed:

@@ -60,10 +60,10 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
-    Closing `parts` stops it. `troubles` returns the troubles that keep calls from being gated. `gateway` serves MCP.
-    Conversations with the service's agent are in `place`, and `turns` are the agent's stored turns, if it has any.
-    `reload` applies people, routes and policy again. `folder_identity` is that of the state folder. The listeners of
-    this process share `connections`.
+    Closing `parts` stops the API. `troubles` returns the troubles that keep calls from being gated. `gateway` serves
+    MCP. `place` holds the conversations with the service's agent, and `turns` the agent's stored turns, if there is an
+    agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state folder. The
+    listeners of this process share the limits in `connections`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """

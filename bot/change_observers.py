@@ -1,4 +1,7 @@
-"""Notifies all observers of a call's changes in this process. A failing observer is logged and affects no other."""
+"""Notifies all observers of a call's changes in this process.
+
+If an observer fails, the failure is logged, and the other observers are still notified.
+"""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: A clock that is behind by less than this is being corrected slowly, as NTP does. If it is behind by more, it was set
-#: back.
+#: If the clock is behind by less than this, it is being corrected slowly, as NTP does. If it is behind by more,
+#: somebody set it back.
 _SET_BACK = timedelta(seconds=1)
 
 
@@ -19,9 +19,9 @@ def _machine() -> datetime:
 
 
 class SystemClock:
-    """Returns aware UTC times. If the machine's clock is set back, the returned time doesn't go back with it.
+    """Returns aware UTC times.
 
-    So nobody gains time to answer when the clock is set back.
+    If the machine's clock is set back, the returned time doesn't go back, so nobody gains time to answer.
     """
 
     def __init__(

@@ -85,10 +85,10 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 ) -> Running:
     """Return a service for the state folder, ready to `start`.
 
-    `allow` names the workspace tools that may run; None allows all. `others` are the executors of other tool groups.
-    `sandbox` is how commands run; with None, the first command finds the best sandbox of this machine. By default the
-    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it. `take` opens the
-    state folder, if it isn't to be opened at once.
+    `allow` names the workspace tools that may run; None allows all tools. `others` are the executors of other tool
+    groups. `sandbox` says how commands run; if it is None, the first command finds the best sandbox of this machine. By
+    default the mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in the state
+    folder. `take` opens the state folder if the caller wants to open it later.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
     again.
@@ -145,7 +145,7 @@ def mark_beside(state: Path) -> Path:
 
 
 def _keep_apart(state: Path, workspace: Path) -> None:
-    """Raise Unavailable if tools in the workspace could read the keys: they could then forge decisions."""
+    """Raise Unavailable if tools in the workspace could read the keys, because they could then forge decisions."""
     if is_within(state, workspace):
         raise Unavailable(
             f"The state folder {state} lies in the workspace {workspace}, whose tools could read its keys."

@@ -78,11 +78,11 @@ class Console:
         return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
 
     async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
-        """Handle one line, and wait for the calls that it lets run.
+        """Handle one line, and wait for the calls that the line lets run.
 
-        `begun_at` is the time of the line's first key press. None means now, for a line that can't be older than the
-        card. `aimed` is the ref of the request that was named beside the line while it was typed; keys act on no other
-        request.
+        `begun_at` is the time of the line's first key press. If `begun_at` is None, the line counts as typed now,
+        because it can't be older than the card. `aimed` is the ref of the request that was named beside the line while
+        it was typed; keys act on no other request.
         """
         if not line.strip():
             return

@@ -10,7 +10,7 @@ from hitl.connections import MOST, Connections
 #: File descriptors that are kept free for the database, tools and platforms.
 _RESERVED = 256
 _WANTED = 16_384
-#: Connections that are allowed even under a limit that is too low for them.
+#: This many connections are allowed even if the limit of file descriptors is too low for them.
 _FEWEST = 64
 
 

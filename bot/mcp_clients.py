@@ -56,14 +56,15 @@ _PROJECT_FILES: Mapping[McpClient, str] = {
     McpClient.VSCODE: ".vscode/mcp.json",
     McpClient.CODEX: ".codex/config.toml",
 }
-#: The keys of a server that are moved, and the keys that mean nothing for the server behind the gateway: a client waits
-#: for the relay instead, and `gallery` and `version` say where VS Code found the server.
+#: Keys of a server's entry that move with it to the gateway.
 _MOVED_KEYS = frozenset({"type", "command", "args", "env", "cwd", "url", "headers", "http_headers"}) | {
     "bearer_token_env_var",
     "startup_timeout_sec",
     "enabled",
     "disabled",
 }
+#: Keys that the move drops. `timeout` and `tool_timeout_sec` limit the client's wait, and the client now waits for the
+#: relay. `gallery` and `version` say where VS Code found the server.
 _DROPPED_KEYS = frozenset({"timeout", "tool_timeout_sec", "gallery", "version"})
 _TYPES = frozenset({None, "stdio", "http", "streamable-http", "streamableHttp"})
 

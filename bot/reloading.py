@@ -109,7 +109,7 @@ class Reloading:
 
 
 def _lists(people: Directory) -> Mapping[str, Sequence[str]]:
-    """Return the lists of people and routes, in the form for the record."""
+    """Return the sorted lists of people and routes, as the audit record of a reload stores them."""
     return {
         name: sorted(getattr(people, name)) for name in ("approvers", "requesters", "operators", "routes", "revoked")
     }

@@ -32,7 +32,8 @@ _CSV = (
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
     *("rule", "digest", "policies", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
-#: The beginnings that make a spreadsheet read a cell as a formula. Some cells hold text of people and agents.
+#: A spreadsheet reads a cell with one of these beginnings as a formula. Cells can hold text of people and agents, so an
+#: apostrophe is put before such a cell.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: The short lists of tools in `stats`, and their titles.
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
@@ -99,7 +100,7 @@ def history(
         print_json(shown)
         return
     for each in shown:
-        if "status" in each:  # A request that can't be read has no facts. The warning below names it.
+        if "status" in each:  # A request that can't be read has no facts to print. The warning below names the request.
             typer.echo(request_in_a_row(each))
     _warn(shown)
     if not shown:

@@ -116,7 +116,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
     """Return a connection to the service. Raises ClientError.
 
-    `shown` says that answers are only printed, and that nothing is done because of them.
+    `shown` says that the command only prints the answers, and does nothing else with them.
     """
     from sayso_client.client import Client
 

@@ -49,8 +49,8 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
         with connect(config, socket) as client:
             taken = client.call("reload")
     except ClientError as error:
-        # The service's own user can send the service a signal anyway, for example when nobody is left among the
-        # operators.
+        # If nobody is left among the operators, the service's own user must still be able to reload. That user can send
+        # the service a signal anyway.
         if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
             raise
         tell(say("reload.signalled"), "yellow")
@@ -115,7 +115,8 @@ def revoke(
 def _apply(config: Path | None, socket: Path | None, state: Path, principal: str) -> None:
     """Make the running service apply the revocation, and check in its record that it did. Raises ClientError.
 
-    The service's own user may do this even if no list names that user, because that user may send the service a signal.
+    The service's own user may revoke even if no list names that user, because that user can make the service reload by
+    a signal anyway.
     """
     from adapters.database.sqlite.folder import service_pid
 
@@ -139,8 +140,8 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 def _signalled(state: Path) -> bool:
     """Send the service of a state folder the signal to reload.
 
-    Return False if no service runs there, or if it belongs to another user. Call this only if the service has answered:
-    before its start is over, the signal would end it.
+    Return False if no service runs there, or if the service belongs to another user. Call this only after the service
+    has answered once: during its start, the signal would end the service.
     """
     from adapters.database.sqlite.folder import service_pid
 

@@ -195,7 +195,7 @@ def _judged(policy: Policy, call: PolicyCall) -> Verdict:
 def _for(policy: Policy, cwd: str | None) -> Policy:
     """Return the policy for calls in a folder.
 
-    If this machine doesn't have the folder, the policy judges paths by their text, and doesn't look at the disk.
+    If this machine doesn't have the folder, the policy judges paths only by their text, without looking at the disk.
     """
     return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
@@ -350,7 +350,7 @@ def _text(file: Path) -> str:
 def _load(name: str, text: str, form: str | None = None) -> Policy:
     """Compile the policy, which looks up paths in this machine's files. Raises PolicyInvalid.
 
-    Without `form`, the ending of the name gives the format.
+    If `form` is None, the ending of the file's name gives the format.
     """
     from adapters.policies.surroundings import RealPaths
     from bot.errors import SettingsError

@@ -34,8 +34,8 @@ self_approval_socket = {self_approval}
 """
 
 
-#: Settings that are added for a person who is the only approver. Their own yes then also counts in their private chat,
-#: to which the cards of `approvers` go.
+#: Settings that are added for a person who is the only approver. With these settings, that person's own yes also counts
+#: in their private chat, where the cards of `approvers` go.
 _ALONE = """
 # Cards of requests from this machine go to each approver's private chat, once a chat platform is set up.
 routes = ["approvers"]
@@ -47,7 +47,7 @@ self_approval = {limit}
 
 
 class Platform(StrEnum):
-    """The things that `init` sets up: chat platforms, the servers of an MCP client, and coding agents."""
+    """What `init` can set up: chat platforms, the servers of an MCP client, and coding agents."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
@@ -304,8 +304,8 @@ def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, 
     if remove:
         raise typer.Exit(take_out(host, words))
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-        # An installed hook keeps using these settings. So settings in the working folder, which may be somebody else's
-        # project, are used only if the option names them.
+        # An installed hook keeps using these settings. The working folder may be somebody else's project, so the
+        # settings in it are used only if the option names them.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, wait_s))
 
@@ -334,9 +334,9 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """Return how events arrive: by the option, or in the platform's usual way.
+    """Return how events arrive: the way that the option names, or the platform's usual way.
 
-    Exit 2 if the platform doesn't offer the option's way.
+    Exit 2 if the platform doesn't offer the way that the option names.
     """
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
@@ -410,7 +410,10 @@ def _make_secret(file: Path) -> None:
 
 
 def _toml(text: str) -> str:
-    """Return a TOML basic string. JSON's escapes are valid in TOML, which also requires the escape of DEL (U+007F)."""
+    """Return a TOML basic string, made by JSON's escapes, which are valid in TOML.
+
+    TOML also requires the escape of DEL (U+007F).
+    """
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
     return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -27,7 +27,7 @@ _DECIDED = ("approved", "rejected")
 
 
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add the command `test`."""
     app.command("test")(try_out)
 
 
@@ -59,7 +59,7 @@ def try_out(
         except KeyboardInterrupt:
             raise typer.Exit(interrupted()) from None
         finally:
-            # The command ends, so nobody waits for these requests any more.
+            # The command ends now, so nobody waits for these requests any more.
             _withdraw(tests)
     untried = _untried(config, socket, tests)
     if json:
@@ -69,9 +69,9 @@ def try_out(
 
 
 def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> list[str]:
-    """Return the names of the chat platforms of the settings to which no card of the tests went.
+    """Return the names of the chat platforms in the settings to which no card of the tests went.
 
-    Without settings, because the caller named only a socket, nothing is known about platforms.
+    Return nothing if the caller named only a socket, because then there are no settings.
     """
     if socket is not None or os.environ.get("SAYSO_SOCKET"):
         return []
@@ -136,7 +136,7 @@ class _Test:
             try:
                 self._client.call("release", ref=self.call["ref"])
             except ClientError as error:
-                # The approver has answered, which is all that is tested. Nothing runs without the release either.
+                # The approver has answered, and the test checks only that. Even without the release, nothing runs.
                 tell(error.message, "red")
         return bool(self.call["status"] != "pending")
 

@@ -42,8 +42,8 @@ class Cards:
     async def echo(self, heard: Echo) -> None:
         """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
 
-        This decides nothing. The first known message is the card. A second message is edited to say that the other card
-        counts. A message without valid button data is no card.
+        This method decides no call. The first known message is the card. A second message is edited to say that the
+        other card counts. A message without valid button data is no card.
         """
         try:
             _, call, route, known = await self._sealed(heard)
@@ -56,7 +56,10 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """Edit the pressed message if it is a second card of a decided call. The outbox doesn't know this message."""
+        """Edit the pressed message if it is a second card of a decided call.
+
+        The outbox can't edit it, because only the first card is stored.
+        """
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):
             return
@@ -66,10 +69,11 @@ class Cards:
                 self._service.follow(call, partial(self._talker.update, route, heard.message))
 
     async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
-        """Return the verb, the call and the card's route from button data, and whether its message is known as a card.
+        """Return the verb, the call and the card's route from button data, and whether the pressed message is known as
+        a card.
 
-        Raises InvalidConfirmation for data that the service didn't make or that belongs to another card: a client may
-        send any data.
+        A client may send any data. Raises InvalidConfirmation for data that the service didn't make or that belongs to
+        another card.
         """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)

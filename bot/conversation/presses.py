@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: Seconds. If deciding takes longer, the press is answered without its outcome, and the outcome follows as a message.
 PRESS_WITHIN_S = 1.0
-#: The number of cards that are remembered because their details were shown.
+#: The number of cards for which we remember that their details were shown.
 _SHOWN = 10_000
 #: Kinds of answers that the person who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
@@ -77,7 +77,8 @@ class Presses:
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
         """Show a whole call to the person who pressed Details.
 
-        The record gets a line only if the call was really shown, because later approvals rely on it.
+        The record gets a line only if the call was really shown, because an approval of a cut card counts only after
+        that line.
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
@@ -117,14 +118,17 @@ class Presses:
         return True
 
     def _file(self, heard: Press, call: Call) -> File:
-        """Return the details. If a press opens no window, everybody in the conversation sees them."""
+        """Return the details as a file: in the language of the person who pressed if only they see it, else in the
+        conversation's language.
+        """
         return whole(call, self._voice.gate.names, self._voice.wording(heard, alone=not self._toasts))
 
     async def _attach(self, heard: Press, route: str, call: Call) -> None:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.
 
-        Each card gets its file only once: the record says whether the card has the file. If the file can't be sent,
-        tell the person who pressed: they have seen the details, and the next press tries again.
+        Each card gets its file only once: the record says whether the card has its file. If the file can't be sent,
+        tell the person who pressed. That person has still seen the details, and the next press tries to send the file
+        again.
         """
         file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
         card = heard.message
@@ -155,7 +159,7 @@ class Presses:
     async def _toasted(self, heard: Press, reply: Reply) -> tuple[Answer, bool]:
         """Decide by a press.
 
-        Return the answer, and whether it was sent as the one reply that the platform allows to a press.
+        Return the answer, and whether the answer was sent already. The platform allows only one reply to a press.
         """
         press = str(heard.press)
         deciding = asyncio.ensure_future(self._service.decide(reply))
@@ -169,9 +173,9 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """After a press, ask for a reason if an approval needs a reason, or if a reason may follow a rejection.
+        """After a press, ask for a reason if an approval needs one, or if the person may still explain a rejection.
 
-        Otherwise send the answer, unless it was sent already.
+        In any other case, send the answer, unless it was sent already.
         """
         call = answer.call
         if call is None:

@@ -72,7 +72,10 @@ class Router:
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
     async def _barred(self, heard: Heard) -> None:
-        """Record an event that can't decide a call, whoever sent it. Answer it if it was meant for the service."""
+        """Record an event that can't decide a call, whoever sent the event.
+
+        Answer the event if it was meant for the service.
+        """
         about, reaction = await self._voice.about(heard), isinstance(heard, Reaction)
         if reaction and not (about and about.place):
             return

@@ -1,9 +1,9 @@
-"""Stored turns of an agent that can continue them after a restart.
+"""Stored turns of an agent. A turn continues after a restart.
 
-Turns are stored before they begin, run one at a time in a conversation, and continue after a restart.
+A turn is stored before it begins. The turns of one conversation run one at a time.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While its surface has
-no voice, as with a terminal that is closed, the turn stays open.
+There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While the turn's
+surface has no voice, as after a terminal was closed, the turn stays open.
 """
 
 from __future__ import annotations
@@ -61,12 +61,13 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        #: Calls that are being recorded. If the turn is stopped in the meantime, the call must be found and withdrawn.
+        #: Calls that are being recorded. If the turn is stopped while a call is being recorded, that call must be found
+        #: and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
         #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each overheard message -> (conversation, line). A thread may begin below the message.
+        #: Id of each overheard message -> (conversation, line). A thread may begin below an overheard message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -113,7 +114,10 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the texts in a conversation since the last turn, and the message that its thread is below."""
+        """Return the texts in a conversation since the last turn.
+
+        If the conversation is a thread below a message, that message comes first.
+        """
         said, here = list(self._said.pop(heard.conversation, ())), heard.conversation
         place, root = self._roots.pop(heard.thread or "", ("", None))
         if root and here.startswith(f"{place}/"):
@@ -145,7 +149,8 @@ class StoredTurns:
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
         """Send the agent's answer to a person's question about a card.
 
-        `framed` marks it as the agent's words. The message is bound to no call, so a yes to it approves nothing.
+        `framed` marks the answer as the agent's words. The answer's message is bound to no call, so a yes to it
+        approves nothing.
         """
         try:
             turns = await self._store.open_turns()
@@ -180,7 +185,8 @@ class StoredTurns:
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
             kept = await self._as_kept(turn)
-            state = kept.state or state  # A turn that never began passes the conversation on to the next turn.
+            # A turn that never began has no state, so it keeps the state of the turn before, for the next turn.
+            state = kept.state or state
             await self._store.keep_turn(replace(kept, state=state, done=True))
         self._work(heard.conversation)
         await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
@@ -329,10 +335,12 @@ class _Turn:
             _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Ask for a call in the requester's name, unless it was asked for before. Return the call when it has ended.
+        """Ask for a call in the requester's name, unless this turn asked for it before.
 
-        An earlier call is found by its key, and its arguments aren't compared: its effect may have changed what they
-        mean, such as the contents of a file.
+        Return the call when it has ended.
+
+        Find an earlier call by its idempotency key alone. Its arguments aren't compared, because the earlier run may
+        have changed the things they refer to, such as a file.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -369,7 +377,7 @@ async def working(service: Service, voices: Sequence[Voice], place: str) -> Asyn
 async def show_working(voices: Sequence[Voice], place: str) -> None:
     """Show people in a conversation that an answer is being made, until this task is cancelled.
 
-    If the platform refuses once, it isn't asked again, because people can do without the sign.
+    If the platform refuses once, the task doesn't try again, because people can do without this sign.
     """
     try:
         while True:
@@ -400,6 +408,9 @@ def _key(turn: KeptTurn, name: str) -> str:
 
 
 def _is_of(turn: KeptTurn, call: Call) -> bool:
-    """Return whether the turn asked for the call. Any caller chooses its own keys, so a key alone doesn't prove it."""
+    """Return whether the turn asked for the call.
+
+    A key alone doesn't prove that, because any caller chooses its own keys.
+    """
     asked_here = (call.requester, call.origin) == (turn.requester, turn.place)
     return asked_here and (call.key or "").startswith(_key(turn, ""))

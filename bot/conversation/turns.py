@@ -1,4 +1,4 @@
-"""Handles texts that answer no card: they begin a turn of the agent."""
+"""Handles texts that answer no card. Such a text begins a turn of the agent."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _ABOUT = re.compile(
 _STOP = re.compile(r"stop[.!]*")
 #: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
-#: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
-#: it.
+#: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation are handled without
+#: waiting for that call.
 _BEGUN_WITHIN_S = 30.0
 #: The reply reader's reasons why a question is neither yes nor no.
 _QUESTIONS = (Doubt.QUESTION, Doubt.QUESTION_WORDS)
@@ -127,8 +127,9 @@ class Turns:
     async def _begin(self, heard: Text) -> None:
         """Begin a turn, and return when its first call is recorded.
 
-        People may then answer that call while the turn goes on. If an error comes before that, it is raised, so that
-        the event is tried again. If the call was recorded, the next attempt finds it by its key.
+        People may then answer that call while the turn goes on. If an error comes before the first call is recorded,
+        this raises the error, and the inbox tries the event again. If the call was recorded after all, the next attempt
+        finds it by its key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
         self._history[heard.conversation] = lines

@@ -48,12 +48,13 @@ class Voice:
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
         """Answer a reply. If the platform can do it, an answer that isn't a decision goes to that person alone.
 
-        A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
-        that decides always gets an answer.
+        A decision needs no answer if the request's card is in this conversation, because the card shows the decision. A
+        command that decides always gets an answer.
 
         A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. Later replies are answered in private, or where they were written if the
-        platform lets us send the approver nothing in private: an approver's reply always gets an answer.
+        question that everybody there sees. Later replies are answered in private. If the platform lets us send the
+        approver nothing in private, they are answered where they were written, because an approver's reply always gets
+        an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -114,8 +115,8 @@ class Voice:
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Say why an event can't decide a call.
 
-        A bystander hears it once for each card, in private. An anonymous person, who can't be reached in private, hears
-        it once for each card where they wrote. An approver hears it once a minute.
+        A bystander gets this answer once for each card, in private. An anonymous person can't be reached in private,
+        and gets it once for each card in the conversation. An approver gets it at most once a minute.
         """
         text = self.wording(heard, alone=bool(heard.press)).say(str(heard.barred))
         anonymous = heard.barred in _ANONYMOUS
@@ -137,8 +138,8 @@ class Voice:
         )
 
     def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
-        """Return the language in which to answer an event: the conversation's, or that person's if nobody else sees the
-        answer.
+        """Return the language in which to answer an event: the person's language if only that person sees the answer,
+        else the conversation's.
         """
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
@@ -152,7 +153,9 @@ class Voice:
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
     ) -> None:
-        """Answer an event. With `alone`, only that person gets the answer, if the platform can send it so.
+        """Answer an event.
+
+        With `alone`, only that person gets the answer, if the platform can send an answer to one person.
 
         A stranger is answered once a minute for each card and kind of event, and gets refusals only in private.
         """
@@ -213,11 +216,17 @@ class Voice:
         return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
     async def about(self, heard: Heard) -> Pointed | None:
-        """Return the call of the message that a text answers, or that a press or a reaction is on. None without one."""
+        """Return the call of the message that a text answers, or that has the press or the reaction.
+
+        Return None without such a call.
+        """
         message = heard.answers if isinstance(heard, Text) else heard.message
         return await self.gate.pointed_at(message) if message else None
 
     async def record(self, heard: Heard, what: Event, about: Pointed | None) -> None:
-        """Record an event with the call that it is about; without one, put it into the service's own record."""
+        """Record an event in the chain of the call that it is about.
+
+        If there is no such call, record it in the service's own chain.
+        """
         entry = Entry(about.ref if about else "", what, heard.identity, {"conversation": heard.conversation})
         await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Kinds of answers to a text that may have been meant for somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
-#: At most this many answered questions are remembered. A question must be remembered for a minute.
+#: At most this many answered questions are remembered. A question must be remembered for a minute after its answer.
 _SPENT = 1000
 
 
@@ -36,7 +36,7 @@ class Words:
         self._turns = turns
         self._service = voice.service
         #: Questions for a reason whose answer was the first of two approvals. The second approval begins with a press,
-        #: after which the question is asked again.
+        #: and after that press the question is asked again.
         self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:
@@ -86,17 +86,18 @@ class Words:
         return None
 
     async def _reason(self, heard: Text, ref: str) -> None:
-        """Handle a reason for which this person was asked. It completes their approval, or explains their rejection.
+        """Handle a reason for which this person was asked.
 
-        The text is never read as a decision, except if it takes the approval back. Words that may be no reason (a
-        question, a condition, a "wait") complete nothing.
+        The reason completes their approval, or explains their rejection.
+
+        The text is never read as a decision, except if it takes the approval back. If the words may be no reason (a
+        question, a condition, a "wait"), they complete nothing.
         """
         call, who = await self._voice.store.get(ref), self._voice.principal(heard)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
-        # This text replies to a message that names a question. So any words of this person are the answer to the
-        # question.
+        # If the call is a question to people, any words of this person are the answer to that question.
         answers = call is not None and is_question(call)
         is_reason = not answers and replies.unformatted(heard.spans) and replies.is_reason(heard.text)
         if is_reason and heard.answers not in self._spent:
@@ -108,9 +109,9 @@ class Words:
         return None
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
-        """Return the call that this person rejected and whose reason these words give, or None.
+        """Return the call that this person rejected and that these words explain, or None.
 
-        A text that replies to no message is about the latest message there, unless it is for the agent.
+        If the text replies to no message, the latest message there counts, unless the text is for the agent.
         """
         latest = None
         if heard.private and pointed is None and not self._turns.is_for_agent(heard):
@@ -122,7 +123,7 @@ class Words:
     async def _explain(self, heard: Text, call: Call) -> None:
         """Add a reason to the rejection of a call.
 
-        If the words are a rejection with a reason, such as "no, because it is mine", only its reason is added, else all
+        If the words are a rejection with a reason, such as "no, because it is mine", add only that reason, else add all
         words.
         """
         read = replies.read(heard.text, known_refs={call.short}, language=heard.language, spans=heard.spans)

@@ -1,7 +1,7 @@
 """For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't say whether it sends a bot presses, words or reactions. If an answer of one kind has arrived, the
-platform sends this kind.
+A platform doesn't say whether it sends a bot presses, words or reactions. So the record is the only proof: if an answer
+of one kind has arrived, the platform sends that kind.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
     """Return the latest lines of the record.
 
-    Return nothing if it can't be read: the check of the database reports that.
+    Return nothing if the record can't be read, because the check of the database reports that.
     """
     from adapters.database.sqlite.survey import surveyed
 

@@ -88,7 +88,7 @@ def _looked(name: str, look: Callable[[], Check | Iterable[Check]]) -> Iterator[
 
 
 def _mcp(settings: Settings) -> Iterator[Check]:
-    """Check that the MCP servers can be started, as far as that is known without starting them."""
+    """Check that the MCP servers can be started, as far as that can be found out without starting them."""
     from bot.errors import SettingsError
 
     if settings.mcp is None:
@@ -133,7 +133,7 @@ def _hooks(settings: Settings) -> Iterator[Check]:
     try:
         people = settings.directory()
     except SettingsError:
-        return  # The check of people reports this.
+        return  # The check of people reports an error of the lists.
     kinds = (identity.partition(":") for name in _names(people, "requesters") for identity in people.identities(name))
     for host, state, text in hooks(int(uid) for kind, _, uid in kinds if kind == LOCAL and uid.isdecimal()):
         yield Check(f"hook {host}", Health(state), text)
@@ -405,7 +405,7 @@ def _keys(settings: Settings) -> Check:
 
 
 def _record(settings: Settings) -> Iterator[Check]:
-    """Verify the calls that aren't over, which another check counts, and the service's own record."""
+    """Verify the calls that aren't over, and the service's own record. Another check counts those calls."""
     from adapters.database.keys import read
     from adapters.database.sqlite.folder import KEYS
     from adapters.database.sqlite.history import open_flaws
@@ -417,7 +417,7 @@ def _record(settings: Settings) -> Iterator[Check]:
         keys = Keyring(read(given or state / KEYS, given=given is not None))
         changed, line = open_flaws(state / "sayso.db", keys, _MOST_VERIFIED)
     except (Unavailable, OSError):
-        return  # The checks of the database and of the keys report this.
+        return  # The checks of the database and of the keys report an error here.
     if line is not None:
         yield Check("record", Health.RED, say("start.tokens", seq=line))
     elif changed:
@@ -459,7 +459,10 @@ def _database(path: Path) -> Check:
 
 
 def _clock(path: Path) -> Iterator[Check]:
-    """Check whether this machine's clock is behind the record. The service then continues from the recorded time."""
+    """Check whether this machine's clock is behind the newest time in the record.
+
+    If it is, the service's clock continues from that time.
+    """
     from adapters.database.sqlite.survey import surveyed
 
     if not path.exists():
@@ -580,8 +583,9 @@ def _reached(settings: Settings, sandbox: Sandbox) -> str:
         sandbox.give(place)
         for path in filter(Path.exists, own):
             named = shlex.quote(str(path))
-            # `test -r` isn't enough: Landlock refuses only the opening of a file. The attempt changes nothing. It opens
-            # a file for appending, and sets a folder's mode, which only the owner may do, to the mode that it has.
+            # `test -r` isn't enough, because Landlock refuses only the opening of a file. The attempt changes nothing:
+            # it opens a file for appending, or sets a folder's mode to the mode that the folder has. Only a folder's
+            # owner may set its mode.
             look = (
                 f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
                 if path.is_dir()
@@ -602,7 +606,10 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 
 
 def _open_port(settings: Settings) -> Iterator[Check]:
-    """Yield a check if other machines may send tokens without TLS. The service can't know which one is the proxy."""
+    """Yield a check if other machines may send tokens without TLS.
+
+    The service can't know which of the other machines is the TLS proxy.
+    """
     http = settings.http
     if http.port is not None and http.proxy and not http.on_loopback:
         text = (
@@ -652,9 +659,10 @@ def _flat(text: str) -> str:
 
 
 def _dry_run(state: Path) -> Iterator[Check]:
-    """Check that a call can go from the question to its record on this machine, in a folder that is then deleted.
+    """Check that this machine can ask for, approve, run and record a call.
 
-    The folder is made in the state folder, or, before the first start, in the folder for temporary files.
+    The check uses a temporary state folder and deletes it. That folder is made in the state folder or, before the first
+    start, in the system's folder for temporary files.
     """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError
@@ -702,8 +710,8 @@ def _service(settings: Settings) -> Check:
 def _elsewhere(running: str | None, state: Path) -> str:
     """Return a text if the service that answers uses another state folder than `state`, else ''.
 
-    `running` is the identity of that service's folder, which only operators get. Return '' if it is None, or if this
-    user can't read `state`.
+    `running` is the identity of that service's folder, which only operators get. Return '' if `running` is None, or if
+    this user can't read `state`.
     """
     from adapters.database.sqlite.folder import folder_identity
 
@@ -724,7 +732,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     try:
         settings.directory()
     except SettingsError:
-        return []  # The check of people reports this.
+        return []  # The check of people reports an error of the lists.
     try:
         return platform_checks(settings, platform)
     except SettingsError as error:
@@ -748,7 +756,7 @@ def platform_checks(settings: Settings, platform: str) -> list[Check]:
 def _answers(settings: Settings) -> list[Check]:
     """Yield checks of the kinds of answers that have arrived from the platforms.
 
-    The platforms don't say which they send.
+    The platforms don't say which kinds they send.
     """
     from bot.doctor.answer_inputs import report
 

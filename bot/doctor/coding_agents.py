@@ -25,9 +25,9 @@ _SPARE_S = 120
 def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
     """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
 
-    `wait_s` is the wait that `words` ask for, or None. Print a warning on stderr if this wait is much longer than the
-    time that the policy gives people. The wait must be somewhat longer than that time, because the hook gives up before
-    the coding agent does.
+    `wait_s` is the wait that `words` ask for, or None. This wait must be somewhat longer than the time that the policy
+    gives people, because the hook gives up before the coding agent does. Print a warning on stderr if the wait is much
+    longer than that time.
     """
     from sayso_client.hooks.installing import main
 
@@ -48,7 +48,7 @@ def _time_of(settings: Settings) -> int | None:
         library = policy_library(settings.policy_folders())
         return library.load(library.read(settings.policy_name())).checked.timeout_s
     except SettingsError:
-        return None  # `sayso doctor` reports this.
+        return None  # `sayso doctor` reports an unreadable policy, so this function doesn't.
 
 
 def take_out(host: str, words: list[str]) -> int:
@@ -59,7 +59,7 @@ def take_out(host: str, words: list[str]) -> int:
 
 
 def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
-    """Run each hook once that this user or the machine has installed, and find out who could switch it off.
+    """Run once each hook that this user or the machine has installed, and find out who could switch the hook off.
 
     `agents` are the ids of this machine's users who may ask. Yield the name of the coding agent, `green`, `yellow` or
     `red`, and a sentence.
@@ -72,7 +72,8 @@ def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
         known = module(host)
         managed = Path(known.MANAGED) if known.MANAGED else None
         for file in filter(None, dict.fromkeys((own_file(known), Path.home() / known.FILE, managed))):
-            # The settings in a home folder are for the agents of the folder's user. This user also runs `doctor`.
+            # A file in the home folder sets the hooks of its owner's agents. Its owner runs `doctor`, and so is added
+            # to the users.
             users = {*agents, *([os.getuid()] if file != managed else [])}
             try:
                 if lost(file) or MARK in file.read_text("utf-8", "replace"):

@@ -1,4 +1,4 @@
-"""For `sayso doctor`: runs one call from the question to its record, in a state folder that is then deleted.
+"""For `sayso doctor`: asks for one call, runs it and records it, in a state folder that is then deleted.
 
 The run touches no chat, database or workspace of the installation. It shows that this machine can do every step: write
 and sync a database, judge, decide, run a tool, and verify the record.

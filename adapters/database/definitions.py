@@ -61,7 +61,7 @@ Upsert: TypeAlias = "Callable[..., Any]"
 _COMMENT_WIDTH = 117
 _STATEMENTS = Path(__file__).with_name("statements.py")
 _HEADER = '''\
-"""All SQL statements of the service. The line above a statement says its question or its effect.
+"""All SQL statements of the service. The comment above a statement says what it returns or changes.
 
 This file is generated: `definitions.py` defines the statements, and `python -m adapters.database.definitions` compiles
 them for SQLite and writes them here.
@@ -73,7 +73,7 @@ them for SQLite and writes them here.
 class Definition:
     """The definition of one statement in `statements.py`."""
 
-    #: The statement's question or effect. It becomes the comment above the statement.
+    #: Says what the statement returns or changes. This text becomes the comment above the statement.
     says: str
     core: Core
     #: The names of the parameters in the order in which callers give them. This is empty if the text has the same
@@ -209,46 +209,49 @@ def _of_calls() -> dict[str, Definition]:
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "ERASE_CALL": Definition(
-            "Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.",
+            "Erase a call's arguments and the texts made from them, if the call still has this version and all messages"
+            " about it were sent.",
             update(calls)
             .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
             .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
         ),
         "HOLDS": Definition(
-            "Does the call still have this version? The keys are those of SWAP_CALL.",
+            "Return 1 if the call still has this version. The keys are those of SWAP_CALL.",
             {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
         ),
-        "CALL_BY_REF": Definition("Which call has this ref?", _call(_is(_calls.ref))),
-        "CALL_BY_SHORT": Definition("Which call has this short ref?", _call(_is(_calls.short))),
+        "CALL_BY_REF": Definition("Return the call with this ref.", _call(_is(_calls.ref))),
+        "CALL_BY_SHORT": Definition("Return the call with this short ref.", _call(_is(_calls.short))),
         "CALL_BY_KEY": Definition(
-            "Which call did the requester make with this idempotency key?", _call(_is(_calls.requester, _calls.key))
+            "Return the requester's call with this idempotency key.", _call(_is(_calls.requester, _calls.key))
         ),
         "CALLS_BEFORE": Definition(
-            "Which calls are older than this call, the newest first?",
+            "Return the calls that are older than this call, the newest first.",
             _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
         ),
         "CALLS_WAITING": Definition(
-            "Which of the calls with these refs (a JSON list) are pending, the oldest first?",
+            "Return the pending calls among those with these refs (a JSON list), the oldest first.",
             _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
         ),
         "ASKED": Definition(
-            "Which facts about each pending call go into memory at the start, the oldest call first? Every pending call"
-            " has a `due_at`, and calls with a `due_at` have an index.",
+            "Return the facts about each pending call that the service keeps in memory, the oldest call first. Every"
+            " pending call has a `due_at`, and calls with a `due_at` have an index.",
             select(*(_calls[name] for name in ASKED)).where(DUE, WAITING).order_by(_calls.created_at, _rowid(calls)),
         ),
         "CALLS_DUE": Definition(
-            "Which calls are due, the most overdue first?",
+            "Return the calls that are due, the most overdue first.",
             _call(_calls.due_at <= _NOW).order_by(_calls.due_at).limit(_LIMIT),
         ),
-        "NEXT_DUE": Definition("When is the next call due?", select(func.min(_calls.due_at)).where(DUE)),
+        "NEXT_DUE": Definition(
+            "Return the time at which the next call is due.", select(func.min(_calls.due_at)).where(DUE)
+        ),
         "CALLS_LEASED": Definition(
-            "Which claimed calls aren't over and have an owner whose name begins like this, the oldest first?",
+            "Return the open claimed calls whose claimant's name begins with this text, the oldest first.",
             _oldest(DUE, func.substr(_calls.claim_owner, 1, func.length(owner)) == owner).limit(_LIMIT),
             ("owner", "limit"),
         ),
-        "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
+        "CALLS_OPEN": Definition("Return the calls that aren't over, the oldest first.", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
-            "Which key ids made the MACs of the calls that aren't over?",
+            "Return the ids of the keys that made the MACs of the calls that aren't over.",
             union(
                 select(_key_id(_calls.row_mac)).where(DUE),
                 select(_key_id(_calls.decision_mac)).where(DUE, _calls.decision_mac.is_not(None)),
@@ -270,50 +273,50 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             VOTE,
         ),
         "VOTES": Definition(
-            "Which votes does the call have, the oldest first?",
+            "Return the call's votes, the oldest first.",
             select(*(_votes[name] for name in VOTE)).where(_is(_votes.ref)).order_by(_votes.seq),
         ),
         "LAST_LINE": Definition(
-            "What are the place and the hash of the last line of this chain?",
+            "Return the place and hash of the last line of a call's chain.",
             select(_audit.seq, _audit.hash).where(_is(_audit.ref)).order_by(_audit.seq.desc()).limit(1),
         ),
         "CHAIN": Definition(
-            "Which events does this chain hold, from its start, and what are their places and hashes?",
+            "Return the place, hash, event and data of each line of a call's chain, first line first.",
             select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "POSITION": Definition(
-            "What is the position of the last line of the whole record, and how many lines does the record have?",
+            "Return the position of the last line of the whole record, and the number of its lines.",
             select(func.coalesce(func.max(_audit.id), 0), func.count()).select_from(_TABLES["audit"]),
         ),
         "LAST": Definition(
-            "What are the position and the hash of the last line of the whole record?",
+            "Return the position and hash of the last line of the whole record.",
             select(_audit.id, _audit.hash).where(_audit.id == newest),
         ),
         "HASH_AT": Definition(
-            "What is the hash of the line at this position of the record?", select(_audit.hash).where(_is(_audit.id))
+            "Return the hash of the line at this position of the record.", select(_audit.hash).where(_is(_audit.id))
         ),
         "NEWEST": Definition(
-            "What is the newest recorded time? It may not be the time of the last line: older versions wrote lines with"
-            " an earlier time after their clock was set back. So this compares a number of the latest lines.",
+            "Return the newest time in the latest lines of the record. The last line may have an earlier time, because"
+            " older versions wrote such lines after their clock was set back.",
             select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
         ),
         "INSERT_LINE": Definition(
             "Insert a line of the record.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()
         ),
         "LINES": Definition(
-            "Which lines does this chain have, from its start?",
+            "Return the lines of a call's chain, first line first.",
             select(*line).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "LINES_AFTER": Definition(
-            "Which lines of the whole record come after this position?",
+            "Return the lines of the whole record after this position.",
             select(_audit.id, *line).where(_audit.id > _given("after")).order_by(_audit.id).limit(_LIMIT),
         ),
         "KEEP_PROMPT": Definition(
-            "Store the open question to a person about a call, in place of an earlier one of the same kind.",
+            "Store the open question to a person about a call. It replaces an earlier question of the same kind.",
             upsert("prompts", "ref", "principal", "kind", "at", "mac"),
         ),
         "PROMPT": Definition(
-            "Which question of this kind to this person about this call is open?",
+            "Return the open question of this kind to this person about this call.",
             select(_prompts.at, _prompts.mac).where(_is(_prompts.ref, _prompts.principal, _prompts.kind)),
         ),
     }
@@ -355,13 +358,13 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
             update(cards).ordered_values(*_set(_cards.error)).where(here),
         ),
         "CARDS": Definition(
-            "On which routes is the card of this call, or is it still to be posted?",
+            "Return the routes on which the card of this call is, or will be posted.",
             select(_cards.route, _cards.message, _cards.mac)
             .where(_is(_cards.ref), _cards.failed_at.is_(None))
             .order_by(_cards.route),
         ),
         "CARD_OF_MESSAGE": Definition(
-            "Which call's card, on which route, is the message with this id?",
+            "Return the call and the route of the card that is the message with this id.",
             select(_cards.ref, _cards.route, _cards.mac).where(_is(_cards.message)),
         ),
         "CARDS_LOST": Definition(
@@ -420,13 +423,14 @@ def _of_outbox() -> dict[str, Definition]:
             insert(outbox).from_select(row, again),
         ),
         "ANYTHING_TO_SEND": Definition(
-            "Is there an outbox row that may be sent now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
+            "Return 1 if there is an outbox row that may be sent now.",
+            select(_ONE).where(_outbox.not_before <= _NOW).limit(1),
         ),
         "TO_SEND": Definition(
-            "Which outbox rows may be sent now? One row for each route that isn't busy, and only the oldest row of a"
-            " card, so that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes"
-            " of pending calls come last, and calm routes get none. (The first column is a minimum: SQLite takes the"
-            " other columns from the row that has it.)",
+            "Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest"
+            " row of a card, so that a card's messages keep their order. New cards, notices and outcomes come first."
+            " Refreshes of pending calls come last, and calm routes get no refreshes. (The first column is a minimum:"
+            " SQLite takes the other columns from the row with the minimum.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
@@ -475,11 +479,12 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
     message = ("message", "ref", "asks", "mac")
     return {
         "MOVES": Definition(
-            "Which conversations did platforms move, and to which place?", select(_moves.old, _moves.new, _moves.mac)
+            "Return the old and the new place of each conversation that its platform moved.",
+            select(_moves.old, _moves.new, _moves.mac),
         ),
         "KEEP_MOVE": Definition("Store the new place of a conversation.", upsert("moves", "old", "new", "mac")),
         "TALKS": Definition(
-            "What is the service's latest message in each private conversation, if it is known?",
+            "Return the service's latest message in each private conversation for which that message is known.",
             select(*(_talks[name] for name in talk)),
         ),
         "KEEP_TALK": Definition(
@@ -487,7 +492,7 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
             upsert("talks", *talk),
         ),
         "DROP_TALK": Definition(
-            "Delete the service's latest message in a private conversation: it is unknown now.",
+            "Delete the row of a private conversation whose latest message of the service is no longer known.",
             delete(_TABLES["talks"]).where(_is(_talks.place)),
         ),
         "KEEP_MESSAGE": Definition(
@@ -495,7 +500,7 @@ def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
             upsert("messages", *message, over={}),
         ),
         "MESSAGE": Definition(
-            "Which call is this message of the service about?",
+            "Return the call that this message of the service is about.",
             select(*(_messages[name] for name in message)).where(_is(_messages.message)),
         ),
     }
@@ -514,21 +519,21 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             upsert("inbox", *event, "mac", over={}, failures=0),
         ),
         "EVENTS_OPEN": Definition(
-            "What is the oldest inbox event of each conversation that isn't handled or set aside?",
+            "Return, for each conversation, the oldest inbox event that was neither handled nor set aside.",
             select(*(_inbox[name] for name in (*event, "failures", "mac")))
             .where(_inbox.seq.in_(heads.correlate(None)))
             .order_by(_inbox.seq)
             .limit(_LIMIT),
         ),
         "NEWEST_EVENT": Definition(
-            "Which event of this source was stored last?",
+            "Return the event of this source that was stored last.",
             select(*(_inbox[name] for name in (*event, "failures", "mac")))
             .where(_is(_inbox.source))
             .order_by(_inbox.seq.desc())
             .limit(1),
         ),
         "EVENTS_FROM": Definition(
-            "Which inbox events come after this one, and when were they received?",
+            "Return the inbox events after this event, and when each was received.",
             select(_inbox.seq, _inbox.received_at)
             .where(_inbox.seq > _given("after"))
             .order_by(_inbox.seq)
@@ -567,10 +572,10 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
             update(turns).ordered_values(*_set(columns.state, columns.done, columns.mac)).where(_is(columns.id)),
         ),
         "TURNS_OPEN": Definition(
-            "Which agents' turns are open, the oldest first?", turn.where(OPEN_TURN).order_by(columns.seq)
+            "Return the open turns of agents, the oldest first.", turn.where(OPEN_TURN).order_by(columns.seq)
         ),
         "LAST_TURN": Definition(
-            "Which is the newest finished turn in that conversation?",
+            "Return the newest finished turn in this conversation.",
             turn.where(_is(columns.place), columns.done).order_by(columns.seq.desc()).limit(literal(1)),
         ),
         "DROP_TURNS": Definition(
@@ -582,7 +587,7 @@ def _of_turns(upsert: Upsert) -> dict[str, Definition]:
 
 def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     return {
-        "KEY_IDS": Definition("Which key ids may occur in the MACs of rows?", select(_keys.kid)),
+        "KEY_IDS": Definition("Return the key ids that may occur in the MACs of rows.", select(_keys.kid)),
         "KEEP_KEY_ID": Definition(
             "Store a key id, unless it is stored already.", upsert("keys", "kid", "seen_at", over={})
         ),
@@ -593,11 +598,11 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
     credentials, columns = _TABLES["credentials"], _TABLES["credentials"].c
     return {
         "CREDENTIALS": Definition(
-            "Which bearer tokens are there, revoked ones included?",
+            "Return all bearer tokens, including revoked tokens.",
             select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
         ),
         "CREDENTIALS_REVOKED": Definition(
-            "Which bearer tokens are revoked according to the record, and since when?",
+            "Return the bearer tokens that were revoked according to the record, and when.",
             select(_audit.at, _audit.data).where(
                 _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
             ),

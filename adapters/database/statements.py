@@ -1,4 +1,4 @@
-"""All SQL statements of the service. The line above a statement says its question or its effect.
+"""All SQL statements of the service. The comment above a statement says what it returns or changes.
 
 This file is generated: `definitions.py` defines the statements, and `python -m adapters.database.definitions` compiles
 them for SQLite and writes them here.
@@ -13,63 +13,64 @@ SWAP_CALL = {
     False: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
     True: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
-#: Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.
+#: Erase a call's arguments and the texts made from them, if the call still has this version and all messages about it
+#: were sent.
 ERASE_CALL = "UPDATE calls SET cwd=?, preconditions=?, sentence=?, preview=?, notes=?, note=?, terms=?, row_mac=?, args=?, erased_at=?, salt=NULL WHERE calls.ref = ? AND calls.version = ? AND NOT (EXISTS (SELECT * FROM outbox WHERE outbox.ref = calls.ref))"
-#: Does the call still have this version? The keys are those of SWAP_CALL.
+#: Return 1 if the call still has this version. The keys are those of SWAP_CALL.
 HOLDS = {
     None: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ?",
     False: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
     True: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
-#: Which call has this ref?
+#: Return the call with this ref.
 CALL_BY_REF = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.ref = ?'
-#: Which call has this short ref?
+#: Return the call with this short ref.
 CALL_BY_SHORT = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.short = ?'
-#: Which call did the requester make with this idempotency key?
+#: Return the requester's call with this idempotency key.
 CALL_BY_KEY = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.requester = ? AND calls."key" = ?'
-#: Which calls are older than this call, the newest first?
+#: Return the calls that are older than this call, the newest first.
 CALLS_BEFORE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.ref < ? ORDER BY calls.ref DESC LIMIT ?'
-#: Which of the calls with these refs (a JSON list) are pending, the oldest first?
+#: Return the pending calls among those with these refs (a JSON list), the oldest first.
 CALLS_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE state = 'awaiting_confirmation' AND calls.ref IN (SELECT value FROM json_each(?)) ORDER BY calls.created_at, calls.rowid LIMIT ?"
-#: Which facts about each pending call go into memory at the start, the oldest call first? Every pending call has a
-#: `due_at`, and calls with a `due_at` have an index.
+#: Return the facts about each pending call that the service keeps in memory, the oldest call first. Every pending call
+#: has a `due_at`, and calls with a `due_at` have an index.
 ASKED = "SELECT calls.ref, calls.requester, calls.origin, calls.digest, calls.agent, calls.routes FROM calls WHERE due_at is not null AND state = 'awaiting_confirmation' ORDER BY calls.created_at, calls.rowid"
-#: Which calls are due, the most overdue first?
+#: Return the calls that are due, the most overdue first.
 CALLS_DUE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE calls.due_at <= ? ORDER BY calls.due_at LIMIT ?'
-#: When is the next call due?
+#: Return the time at which the next call is due.
 NEXT_DUE = "SELECT min(calls.due_at) AS min_1 FROM calls WHERE due_at is not null"
-#: Which claimed calls aren't over and have an owner whose name begins like this, the oldest first?
+#: Return the open claimed calls whose claimant's name begins with this text, the oldest first.
 CALLS_LEASED = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null AND substr(calls.claim_owner, 1, length(?1)) = ?1 ORDER BY calls.created_at, calls.rowid LIMIT ?2'
-#: Which calls aren't over, the oldest first?
+#: Return the calls that aren't over, the oldest first.
 CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args, calls.erased_at FROM calls WHERE due_at is not null ORDER BY calls.created_at, calls.rowid LIMIT ?'
-#: Which key ids made the MACs of the calls that aren't over?
+#: Return the ids of the keys that made the MACs of the calls that aren't over.
 OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) AS substr_1 FROM calls WHERE due_at is not null UNION SELECT substr(calls.decision_mac, 1, instr(calls.decision_mac, ':') - 1) AS substr_2 FROM calls WHERE due_at is not null AND calls.decision_mac IS NOT NULL"
 #: Insert a vote, numbered after the call's other votes.
 INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) VALUES (?1, (SELECT coalesce(max(votes.seq), 0) + 1 AS anon_1 FROM votes WHERE votes.ref = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-#: Which votes does the call have, the oldest first?
+#: Return the call's votes, the oldest first.
 VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
-#: What are the place and the hash of the last line of this chain?
+#: Return the place and hash of the last line of a call's chain.
 LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
-#: Which events does this chain hold, from its start, and what are their places and hashes?
+#: Return the place, hash, event and data of each line of a call's chain, first line first.
 CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
-#: What is the position of the last line of the whole record, and how many lines does the record have?
+#: Return the position of the last line of the whole record, and the number of its lines.
 POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
-#: What are the position and the hash of the last line of the whole record?
+#: Return the position and hash of the last line of the whole record.
 LAST = "SELECT audit.id, audit.hash FROM audit WHERE audit.id = (SELECT max(audit.id) AS max_1 FROM audit)"
-#: What is the hash of the line at this position of the record?
+#: Return the hash of the line at this position of the record.
 HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
-#: What is the newest recorded time? It may not be the time of the last line: older versions wrote lines with an earlier
-#: time after their clock was set back. So this compares a number of the latest lines.
+#: Return the newest time in the latest lines of the record. The last line may have an earlier time, because older
+#: versions wrote such lines after their clock was set back.
 NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_2 FROM audit) - 1000"
 #: Insert a line of the record.
 INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-#: Which lines does this chain have, from its start?
+#: Return the lines of a call's chain, first line first.
 LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
-#: Which lines of the whole record come after this position?
+#: Return the lines of the whole record after this position.
 LINES_AFTER = "SELECT audit.id, audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.id > ? ORDER BY audit.id LIMIT ?"
-#: Store the open question to a person about a call, in place of an earlier one of the same kind.
+#: Store the open question to a person about a call. It replaces an earlier question of the same kind.
 KEEP_PROMPT = "INSERT INTO prompts (ref, principal, kind, at, mac) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, principal, kind) DO UPDATE SET at = excluded.at, mac = excluded.mac"
-#: Which question of this kind to this person about this call is open?
+#: Return the open question of this kind to this person about this call.
 PROMPT = "SELECT prompts.at, prompts.mac FROM prompts WHERE prompts.ref = ? AND prompts.principal = ? AND prompts.kind = ?"
 #: Store that a card is to be posted on a route, even if an earlier attempt failed.
 KEEP_CARD = "INSERT INTO cards (ref, route) VALUES (?, ?) ON CONFLICT (ref, route) DO UPDATE SET failed_at = NULL, error = NULL"
@@ -81,9 +82,9 @@ CARD_SENT = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON
 CARD_FAILED = "UPDATE cards SET failed_at=?, error=? WHERE cards.ref = ? AND cards.route = ?"
 #: Store why the last edit of the card couldn't be sent.
 EDIT_FAILED = "UPDATE cards SET error=? WHERE cards.ref = ? AND cards.route = ?"
-#: On which routes is the card of this call, or is it still to be posted?
+#: Return the routes on which the card of this call is, or will be posted.
 CARDS = "SELECT cards.route, cards.message, cards.mac FROM cards WHERE cards.ref = ? AND cards.failed_at IS NULL ORDER BY cards.route"
-#: Which call's card, on which route, is the message with this id?
+#: Return the call and the route of the card that is the message with this id.
 CARD_OF_MESSAGE = "SELECT cards.ref, cards.route, cards.mac FROM cards WHERE cards.message = ?"
 #: Clear the message ids of pending calls' cards on a renamed route, so that they are posted again (see REQUEUE_CARDS).
 CARDS_LOST = "UPDATE cards SET message=NULL, failed_at=NULL, error=NULL, mac=NULL WHERE cards.route = ? AND cards.ref IN (SELECT calls.ref FROM calls WHERE due_at is not null AND state = 'awaiting_confirmation')"
@@ -95,11 +96,12 @@ QUEUE_EDIT = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT
 QUEUE_NOTICE = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALUES (?, ?, 'notice', 0, ?)"
 #: Queue the cards of pending calls on a renamed route for posting.
 REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT cards.ref, ?1 AS anon_1, 'card' AS anon_2, 0 AS anon_3, ?2 AS anon_4 FROM cards JOIN calls ON calls.ref = cards.ref WHERE cards.route = ?1 AND due_at is not null AND state = 'awaiting_confirmation' AND NOT (EXISTS (SELECT 1 FROM outbox WHERE outbox.ref = cards.ref AND outbox.route = cards.route AND outbox.kind = 'card'))"
-#: Is there an outbox row that may be sent now?
+#: Return 1 if there is an outbox row that may be sent now.
 ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
-#: Which outbox rows may be sent now? One row for each route that isn't busy, and only the oldest row of a card, so that
-#: a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending calls come last,
-#: and calm routes get none. (The first column is a minimum: SQLite takes the other columns from the row that has it.)
+#: Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest row of a
+#: card, so that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending
+#: calls come last, and calm routes get no refreshes. (The first column is a minimum: SQLite takes the other columns
+#: from the row with the minimum.)
 TO_SEND = "SELECT min(CASE WHEN (o.kind = 'edit' AND calls.state = 'awaiting_confirmation') THEN 4611686018427387904 ELSE 0 END + o.id) AS min_1, o.id, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route LEFT OUTER JOIN calls ON calls.ref = o.ref WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (o.kind = 'edit' AND calls.state = 'awaiting_confirmation' AND o.route IN (SELECT value FROM json_each(?))) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
 #: Lease an outbox row: no other sender may take it before the given time.
 LEASE_SENDING = "UPDATE outbox SET not_before=?, attempts=(outbox.attempts + 1), error=NULL WHERE outbox.id = ?"
@@ -117,27 +119,27 @@ HASTEN = "UPDATE outbox SET not_before=0 WHERE outbox.not_before > ? AND outbox.
 DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"
 #: Delete the queued posting of a card that is on its route already.
 DROP_POSTING = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'card'"
-#: Which conversations did platforms move, and to which place?
+#: Return the old and the new place of each conversation that its platform moved.
 MOVES = "SELECT moves.old, moves.new, moves.mac FROM moves"
 #: Store the new place of a conversation.
 KEEP_MOVE = "INSERT INTO moves (old, new, mac) VALUES (?, ?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new, mac = excluded.mac"
-#: What is the service's latest message in each private conversation, if it is known?
+#: Return the service's latest message in each private conversation for which that message is known.
 TALKS = "SELECT talks.place, talks.message, talks.ref, talks.mac FROM talks"
 #: Store which message of the service is the latest in a private conversation, and which call it is about.
 KEEP_TALK = "INSERT INTO talks (place, message, ref, mac) VALUES (?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref, mac = excluded.mac"
-#: Delete the service's latest message in a private conversation: it is unknown now.
+#: Delete the row of a private conversation whose latest message of the service is no longer known.
 DROP_TALK = "DELETE FROM talks WHERE talks.place = ?"
 #: Store which call a message of the service is about, unless that is stored already.
 KEEP_MESSAGE = "INSERT INTO messages (message, ref, asks, mac) VALUES (?, ?, ?, ?) ON CONFLICT (message) DO NOTHING"
-#: Which call is this message of the service about?
+#: Return the call that this message of the service is about.
 MESSAGE = "SELECT messages.message, messages.ref, messages.asks, messages.mac FROM messages WHERE messages.message = ?"
 #: Insert an inbox event, unless it is stored already.
 INSERT_EVENT = "INSERT INTO inbox (source, id, ordering, body, received_at, failures, mac) VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (source, id) DO NOTHING"
-#: What is the oldest inbox event of each conversation that isn't handled or set aside?
+#: Return, for each conversation, the oldest inbox event that was neither handled nor set aside.
 EVENTS_OPEN = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.seq IN (SELECT min(inbox.seq) AS min_1 FROM inbox WHERE handled_at is null and aside_at is null GROUP BY inbox.source, inbox.ordering) ORDER BY inbox.seq LIMIT ?"
-#: Which event of this source was stored last?
+#: Return the event of this source that was stored last.
 NEWEST_EVENT = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.source = ? ORDER BY inbox.seq DESC LIMIT 1"
-#: Which inbox events come after this one, and when were they received?
+#: Return the inbox events after this event, and when each was received.
 EVENTS_FROM = "SELECT inbox.seq, inbox.received_at FROM inbox WHERE inbox.seq > ? ORDER BY inbox.seq LIMIT ?"
 #: Delete these inbox events if they were handled or set aside by the given time.
 DROP_EVENTS = "DELETE FROM inbox WHERE inbox.seq > ? AND inbox.seq <= ? AND coalesce(inbox.handled_at, inbox.aside_at) <= ?"
@@ -146,7 +148,7 @@ EVENT_HANDLED = "UPDATE inbox SET handled_at=? WHERE inbox.source = ? AND inbox.
 #: Count a failure to handle the event, and set the event aside after the given number of failures. This returns the
 #: column itself, because SQLite 3.40 would return 1 for `aside_at is not null` if it is null.
 EVENT_FAILED = "UPDATE inbox SET failures=(inbox.failures + 1), error=?, aside_at=CASE WHEN (inbox.failures + 1 >= ?) THEN ? END WHERE inbox.source = ? AND inbox.id = ? AND handled_at is null and aside_at is null RETURNING aside_at"
-#: Which key ids may occur in the MACs of rows?
+#: Return the key ids that may occur in the MACs of rows.
 KEY_IDS = "SELECT keys.kid FROM keys"
 #: Store a key id, unless it is stored already.
 KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"
@@ -154,15 +156,15 @@ KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) D
 BEGIN_TURN = "INSERT INTO turns (id, place, identity, requester, message, text, said, state, done, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 #: Store the new state of a turn, and whether it is done.
 KEEP_TURN = "UPDATE turns SET state=?, done=?, mac=? WHERE turns.id = ?"
-#: Which agents' turns are open, the oldest first?
+#: Return the open turns of agents, the oldest first.
 TURNS_OPEN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE not done ORDER BY turns.seq"
-#: Which is the newest finished turn in that conversation?
+#: Return the newest finished turn in this conversation.
 LAST_TURN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE turns.place = ? AND turns.done = 1 ORDER BY turns.seq DESC LIMIT 1"
 #: Delete the finished turns of a conversation, except the newest.
 DROP_TURNS = "DELETE FROM turns WHERE turns.place = ?1 AND turns.done = 1 AND turns.seq < (SELECT max(turns.seq) AS max_1 FROM turns WHERE turns.place = ?1 AND turns.done = 1)"
-#: Which bearer tokens are there, revoked ones included?
+#: Return all bearer tokens, including revoked tokens.
 CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"
-#: Which bearer tokens are revoked according to the record, and since when?
+#: Return the bearer tokens that were revoked according to the record, and when.
 CREDENTIALS_REVOKED = "SELECT audit.at, audit.data FROM audit WHERE audit.ref = '' AND audit.event = 'credential_revoked'"
 #: Insert a bearer token, unless its name was used before.
 KEEP_CREDENTIAL = "INSERT INTO credentials (name, hash, scope, owner, origins, routes, created_at, created_by, until, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"

@@ -29,7 +29,8 @@ _SETTINGS = {
     "core.sshCommand": "ssh",
     "core.askPass": "",
     "core.alternateRefsCommand": "true",
-    # An empty value clears the list of helpers, also of those for one host: gitcredentials(7).
+    # An empty value clears the whole list of credential helpers, including helpers that are set for one host:
+    # gitcredentials(7).
     "credential.helper": "",
     "interactive.diffFilter": "cat",
     "protocol.ext.allow": "never",

@@ -97,7 +97,8 @@ class Server(uvicorn.Server):
 def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
     """Return a bound TCP socket for a section of the settings.
 
-    Raises Unavailable, which names the section, if it can't be bound; uvicorn would end the process.
+    Raises Unavailable if the socket can't be bound; the error names the settings to change. We bind the socket here
+    because uvicorn would end the process instead.
     """
     try:
         return socket.create_server(

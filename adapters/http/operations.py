@@ -373,7 +373,10 @@ class Operations:
         return await self._gate.finish(call.ref, request.secret, ran)
 
     async def release(self, caller: Caller, target: str) -> Call:
-        """Hand an approved call to its requester, who won't report. Raises the errors of `Gate.release`."""
+        """Claim and finish an approved call for its requester, who runs it and won't report a result.
+
+        Raises the errors of `Gate.release`.
+        """
         return await self._gate.release((await self.own(caller, target)).ref, _owner(caller))
 
     async def own(self, caller: Caller, target: str) -> Call:

@@ -294,9 +294,9 @@ class TelegramChat:
         return await self._delivery.send(route, send, about=about, answers=answers)
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
-        """Store which call a sent message is about.
+        """Store which call a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
 
-        The sent message can't be taken back. If this can't be stored, a reply to the message gets a question in return.
+        If the store fails, the message stays in the chat, but a reply to it no longer points to the call.
         """
         if ref is None or self._bind is None:
             return

@@ -1,4 +1,6 @@
-"""Reads a message's text and entities for the reply reader: with Python indices, and the meaning of each entity.
+"""Converts a message's entities into spans for the reply reader.
+
+Each span has Python string indices and the kind of formatting.
 
 The Bot API counts offsets and lengths in UTF-16 code units ("MessageEntity"), so a character beyond the Basic
 Multilingual Plane, such as most emoji, counts twice.

@@ -154,11 +154,10 @@ def _put(copy: Path, database: Path, now: datetime) -> Path | None:
 
 
 def _part_with_log(database: Path, kept: Path) -> None:
-    """Copy SQLite's write-ahead log into the old database.
+    """Write SQLite's write-ahead log into the old database.
 
-    If that fails because the database is damaged, keep the log beside it.
-
-    If the log stayed in its place, SQLite would use it as the log of the new database.
+    If the old database is too damaged for that, move the log next to `kept`, where the old database stays. Left in
+    place, SQLite would apply the log to the new database.
     """
     with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -1,4 +1,5 @@
-"""Makes the schema of a new database, checks the schema of another, and migrates an older one.
+"""Creates the schema of an empty database, checks the schema revision of an existing database, and migrates a database
+with an older revision.
 
 This module imports little. Only a migration imports alembic and SQLModel.
 """

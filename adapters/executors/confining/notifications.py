@@ -79,7 +79,10 @@ class Notification(NamedTuple):
 
 
 class Answers:
-    """Answers the calls of one command that arrive at its seccomp listener. Changes files only in these folders."""
+    """Answers the system calls of one command that arrive at its seccomp listener.
+
+    Changes a file only if it is in one of `folders`.
+    """
 
     def __init__(self, listener: int, folders: Sequence[str]) -> None:
         self._listener = listener

@@ -1,9 +1,10 @@
-"""The model-backed agent: a model plans calls, the gate asks people and runs them, and the model gets each outcome.
+"""The model-backed agent: a model plans calls, the gate asks people and runs the calls, and the model gets each
+outcome.
 
 A turn goes in steps: ask the model, store its answer, make its calls, store their outcomes, and so on. The stored
-thread holds everything that the next step needs, so another process can continue the turn. If a process stops before
-it stores a step, the step is taken again. To ask a model again harms nobody. A call is not made twice, because each
-call has a name that is unique in its turn: a second attempt under that name finds the first call.
+thread holds everything that the next step needs, so another process can continue the turn. If a process stops before it
+stores a step, the step is taken again. Asking a model again is harmless. A call is not made twice, because each call
+has a name that is unique in its turn: a second attempt under that name finds the first call.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ MOST_OUTPUT = 20_000
 LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 #: Seconds to wait before each retry after a failure of the provider that may be temporary.
 PAUSES_S = (1.0, 5.0)
-#: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
+#: The HTTP statuses below 500 of failures that may be temporary: request timeout, conflict, too early, and too many
+#: requests.
 _PASSING = frozenset({408, 409, 425, 429})
 #: The HTTP statuses of a request that may be too long: bad request, and content too large.
 _TOO_LONG = frozenset({400, 413})
-#: A request that may be too long is halved at most this many times. A sixteenth of the request is left then.
+#: A request that may be too long is halved at most this many times, down to a sixteenth of its first length.
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4
@@ -210,7 +212,7 @@ class ModelAgent:
     # -- the model ------------------------------------------------------------------------------------------
 
     async def _ask(self, thread: Thread, wording: Wording) -> None:
-        """Ask the model for its next answer, and retry if the failure may pass. Raises _FailedError."""
+        """Ask the model for its next answer, and retry if the failure may be temporary. Raises _FailedError."""
         toolset = Offered(await self._offers())
         for pause_s in (*self._pauses_s, None):
             try:
@@ -225,10 +227,12 @@ class ModelAgent:
         return None
 
     async def _fitting(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once. If the provider refuses the request and it may be too long, ask again with half of it.
+        """Ask the model once.
 
-        If the model doesn't answer a shorter request either, the stored thread keeps everything: the thread is
-        stored with an answer only.
+        If the provider refuses the request and it may be too long, ask again with half of the request.
+
+        The thread is stored only together with an answer. So if the model answers no shorter request either, the stored
+        thread loses nothing.
         """
         for _ in range(_HALVINGS):
             try:
@@ -242,7 +246,8 @@ class ModelAgent:
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
         """Ask the model once, and add its answer to the thread.
 
-        Prompts and outcomes that the model got are removed from the thread. Raises UsageLimitExceeded at a limit.
+        Prompts and outcomes that the model has got are removed from the thread's own lists. Raises UsageLimitExceeded
+        at a limit.
         """
         left_s = self._bounds.turn_s - thread.worked_s
         if left_s <= 0:
@@ -283,7 +288,10 @@ class ModelAgent:
         thread.told = not (deferred and thread.words.strip())
 
     def _why(self, error: Exception, wording: Wording) -> str:
-        """Return why there is no answer, for people, without the provider's own text: it may hold part of the key."""
+        """Return why there is no answer, for people.
+
+        The provider's own text is left out, because it may hold part of the key.
+        """
         if isinstance(error, ModelHTTPError):
             return wording.say("model.why.status", status=error.status_code)
         if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:

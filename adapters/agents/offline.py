@@ -1,7 +1,7 @@
-"""The offline agent: it understands a few commands and turns each into a tool call. It decides nothing.
+"""The offline agent: it understands a few commands, and turns each command into a tool call. It decides no call.
 
-It takes the place of a model, so that people can try the whole service without an account, and so that tests have an
-agent that behaves predictably.
+The offline agent takes the place of a model, so that people can try the whole service without an account, and so that
+tests have an agent that behaves predictably.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Thread:
     rejected: dict[str, str] = field(default_factory=dict)
     #: The text of the model's last answer.
     words: str = ""
-    #: False if the model wrote `words` together with calls, and people haven't been sent `words` yet.
+    #: False if the model wrote `words` together with calls, and `words` haven't been sent to people yet.
     told: bool = True
     #: The number of the model's answers in this turn. Answers that the model had to correct count too.
     requests: int = 0
@@ -181,7 +181,9 @@ def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
 
 
 def _begun(message: ModelMessage) -> ModelMessage:
-    """Return a message of a person without results of calls: those calls were left out with the messages before."""
+    """Return a message of a person without the results of calls, because those calls were left out with the messages
+    before.
+    """
     if not isinstance(message, ModelRequest):
         return message
     return replace(message, parts=[part for part in message.parts if isinstance(part, UserPromptPart)])

@@ -29,12 +29,12 @@ _REPAIRS = 2
 #: The longest tool name that every provider accepts.
 _LONGEST = 64
 _MISFIT = re.compile(r"[^A-Za-z0-9_-]")
-#: The keywords of a schema that are not checked: a regular expression from outside could take forever to match.
+#: The keywords of a schema that are not checked, because a regular expression from outside could take forever to match.
 _PATTERNS = frozenset({"pattern", "patternProperties", "format"})
 
 
 class Offered(AbstractToolset[None]):
-    """The offered tools, as definitions only: `call_tool` checks the arguments and defers the call. It runs nothing."""
+    """The offered tools, as definitions only. `call_tool` checks the arguments and defers the call; it runs no tool."""
 
     def __init__(self, offers: Sequence[Offer]) -> None:
         self.by_name = named(offers)

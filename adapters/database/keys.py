@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: Permission bits that a key file may not have. The second number is for a key file that the settings name: it may
-#: belong to root and be readable for the service's group.
+#: Permission bits that a key file may not have. The first number is for the service's own key file. The second number
+#: is for a key file that the settings name: that file may belong to root, and the service's group may read it.
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
 def load(path: Path, *, given: bool = False, database: Path | None = None) -> Sequence[tuple[str, bytes]]:
-    """Return the master keys like `read`. A missing file is made with mode 0600, unless the settings name it.
+    """Return the master keys, as `read` does. A missing file is made with mode 0600, unless the settings name the file.
 
-    Beside a `database` that holds data no file is made, because other keys made the MACs of that data.
+    If `database` already holds data, no file is made, because other keys made the MACs of that data.
     """
     try:
         if not given and not path.exists():

@@ -1,8 +1,9 @@
 """Makes rows of the database from the frozen records, and records from rows.
 
 Values are checked before they are written: a time must be an aware datetime, a state must be a `State`, and arguments
-must be bytes. Any other value raises TypeError or AttributeError in its unit and is never written. Rows are read by
-position, in the order of `CALL`, because a call has fifty columns and is read for every decision.
+must be bytes. Any other value raises TypeError or AttributeError in the unit that would write the value, and is never
+written. Rows are read by position, in the order of `CALL`, because a call has fifty columns and is read for every
+decision.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def call_of(row: Sequence[Any]) -> Call:
 def _verdict(*ruled: Any) -> Verdict:
     """Return the verdict in the columns of a call.
 
-    It is cached: calls under one rule share it, and decoding it is slow.
+    The verdict is cached, because calls under one rule share a verdict, and decoding a verdict is slow.
     """
     action, risk, rule, policy, timeout_s, execution_s, require_reason, terms = ruled
     told = json.loads(terms)

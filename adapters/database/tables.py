@@ -33,8 +33,8 @@ def _partial(name: str, *columns: str, where: TextClause, unique: bool = False) 
 class CallRow(SQLModel, table=True):
     """A call. The parts of the verdict that queries use have columns; `terms` is canonical JSON of the other parts.
 
-    The audit chain holds a hash of `args` that is salted with `salt`, so the chain stays valid if both are erased.
-    `erased_at` is when retention erased them.
+    The audit chain holds a hash of `args` that is salted with `salt`, so the chain stays valid if `args` and `salt` are
+    erased. `erased_at` is the time at which retention erased them.
     """
 
     __tablename__: ClassVar[Any] = "calls"
@@ -120,7 +120,8 @@ class VoteRow(SQLModel, table=True):
 class CardRow(SQLModel, table=True):
     """A call's card on one route.
 
-    `message` is set when the platform has taken the card, and `failed_at` when posting it has failed and isn't retried.
+    `message` is set when the platform has taken the card. `failed_at` is set when posting the card has failed and isn't
+    retried.
     """
 
     __tablename__: ClassVar[Any] = "cards"

@@ -123,7 +123,10 @@ class Sandbox:
     bounds: Bounds = field(default_factory=Bounds)
 
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Return the preconditions on the sandbox: they must not change between the question and the run."""
+        """Return the preconditions on the sandbox.
+
+        Each must be the same when people are asked and when the command runs.
+        """
         user = () if self.user is None else ((USER, self.user.name),)
         return ((CONFINED, self.way.value), *user)
 
@@ -199,8 +202,8 @@ def bubblewrap() -> tuple[str, ...]:
 def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
     """Return the strongest sandbox that works on this machine.
 
-    It is found once, by running a command in each kind, which takes up to a second. Raises Unavailable if commands
-    can't run as the user at all.
+    This finds the sandbox once, by running a command in each kind, which takes up to a second. Raises Unavailable if
+    commands can't run as the user at all.
     """
     sandboxes = [Sandbox(way, user, bounds or Bounds()) for way in Confinement]
     found = next((sandbox for sandbox in sandboxes[:-1] if works(sandbox)), None)

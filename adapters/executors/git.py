@@ -2,13 +2,13 @@
 
 A repository's configuration names programs that git runs: monitors, hooks, pagers, editors. An agent that can write
 this configuration could make any git command run any program. Settings in the environment override the configuration
-files. Settings in the command line (`git -c`) override the environment, but people see them. Each setting below was
-tried with git 2.39: the program ran without the setting, and didn't run with it.
+files. Settings in the command line (`git -c`) override the environment, but people see them on the card. Each setting
+below was tried with git 2.39: the program ran without the setting, and didn't run with it.
 
-Some programs can't be turned off here. Their keys contain a name that the repository chooses (`diff.NAME.textconv`,
-`diff.NAME.command`, `filter.NAME.*`, `merge.NAME.driver`, `remote.NAME.uploadpack`, `submodule.NAME.update`), or, for
-`diff.external`, a setting can replace the program but not unset it. The policy looks for these keys in the repository
-before a command runs without a question (`hitl.ports.Paths.repository`).
+Some programs can't be turned off here. For most of them, the key contains a name that the repository chooses
+(`diff.NAME.textconv`, `diff.NAME.command`, `filter.NAME.*`, `merge.NAME.driver`, `remote.NAME.uploadpack`,
+`submodule.NAME.update`). For `diff.external`, a setting can replace the program but not unset it. The policy looks for
+these keys in the repository before a command runs without asking people (`hitl.ports.Paths.repository`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SETTINGS = {
     "gpg.x509.program": _FAILS,
     "gpg.ssh.program": _FAILS,
     "gpg.ssh.defaultKeyCommand": _FAILS,
-    # Signing always fails here, so a repository may not require it.
+    # Every signature fails here, so git is kept from signing, even if the repository's settings ask for signatures.
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
     "log.showSignature": "false",

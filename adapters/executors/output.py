@@ -14,7 +14,10 @@ ERROR_KEPT = 2_000
 
 
 def storable(text: str) -> str:
-    """Return the text with lone surrogates and NUL escaped. UTF-8 can't hold surrogates; databases can't hold NUL."""
+    """Return the text with lone surrogates and NUL escaped.
+
+    UTF-8 can't encode surrogates, and databases can't store NUL.
+    """
     return text.encode(errors="backslashreplace").decode().replace("\0", r"\x00")
 
 

@@ -247,7 +247,10 @@ class _Reader:
         return patch
 
     def _agents_heading(self, *, first: bool) -> Hunk:
-        """Read a `@@` line, which may name the line that the change comes after. The first change may have no `@@`."""
+        """Read a `@@` line, which may name the line that the change comes after.
+
+        Only the first change may come without a `@@` line.
+        """
         line = self._peek() or ""
         if not line.startswith("@@"):
             if not first:

@@ -105,7 +105,7 @@ class Tool:
     def told(self, args: Mapping[str, Any]) -> str:
         """Return the sentence that describes a call with these arguments.
 
-        A missing argument appears with its default value.
+        For a missing argument, the sentence shows the default value.
         """
         declared = self.arguments.schema["properties"].items()
         return self.sentence.format_map(_Shown({name: each.get("default") for name, each in declared} | dict(args)))
@@ -305,7 +305,10 @@ async def _contained(work: Awaitable[T]) -> T:
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Run a function in its own daemon thread. A stuck function blocks neither other tools nor the process's exit."""
+    """Run a function in a daemon thread of its own.
+
+    A stuck function blocks neither other tools nor the end of the process.
+    """
     promise: concurrent.futures.Future[T] = concurrent.futures.Future()
 
     def body() -> None:

@@ -49,7 +49,7 @@ _INTERPRETER = re.compile(
     r"|ts-node|tsx|Rscript|julia|wish|expect|guile|osascript|pwsh|groovy|jshell|scala|source|\.|pytest|py\.test"
     r"|ansible-playbook|crontab"
 )
-#: Programs that run the files after some of their options. Other files are data to them.
+#: Programs that run the files after some of their options. Such a program treats all other files as data.
 _BY_OPTION = re.compile(r"[gm]?awk|nawk|sed|g?make|just|task|rake|ninja|ant|gradle|mvn|invoke|nox|tox|psql|at|batch")
 _FILE_OPTIONS = frozenset(("-f", "-b", "--file", "--makefile", "--rakefile", "--justfile", "--taskfile"))
 #: Programs that may read commands from their standard input.
@@ -168,11 +168,11 @@ class _Finder:
         self._composed = reading.tree is not None
 
     def paths(self) -> Iterator[str]:
-        """Yield the paths of the files that the line runs, relative to the workspace, each once."""
+        """Yield the paths of the files that the line runs, relative to the workspace. Each path comes once."""
         return iter(dict.fromkeys(self._all()))
 
     def outside(self) -> Iterator[str]:
-        """Yield the paths of the files outside of the workspace that the line runs, each once."""
+        """Yield the paths of the files outside of the workspace that the line runs. Each path comes once."""
         found = (path for command in self._commands for word in _run_words(command) for path in self._beyond(word))
         return iter(dict.fromkeys(found))
 
@@ -384,7 +384,7 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 
 def _only_reading() -> frozenset[str]:
-    """Return the programs that start no other program. For them, a script among their arguments is only data."""
+    """Return the programs that start no other program. Such a program only reads a script among its arguments."""
     from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
 
     return frozenset(STARTS_NOTHING)

@@ -53,13 +53,14 @@ if TYPE_CHECKING:
 
 #: The tool group of calls that name no server.
 _OWN_TOOLS = "aap"
-#: Idempotency keys of this protocol are apart from those of `/v1/calls`.
+#: Idempotency keys of this protocol are kept apart from the keys of `/v1/calls`, so equal keys don't clash.
 _KEYS = "aap:"
 #: The longest wait of one request in seconds, by the protocol.
 _LONGEST_WAIT_S = 30
 #: A context has at most this many bytes. It is kept in the record, where it stays when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
-#: The decisions in the words of the protocol. A call that nobody could be asked about is denied, with the reason.
+#: The decisions in the words of the protocol. If nobody could be asked about a call, the call is denied, with the
+#: reason.
 _STATUSES: Mapping[Decision | None, str] = {
     None: "pending",
     Decision.ALLOWED: "approved",
@@ -70,7 +71,7 @@ _STATUSES: Mapping[Decision | None, str] = {
 _OUTCOMES = {Result.SUCCEEDED: "succeeded", Result.FAILED: "failed"}
 #: The kind of an error by its HTTP status.
 _KINDS = {401: "authentication", 403: "authorization", 404: "not_found", 409: "conflict", 429: "rate_limit"}
-#: The protocol's code for each error whose code isn't our own code in small letters.
+#: The protocol's code for each error for which it isn't simply our own code in small letters.
 _CODES: Mapping[type[SaysoError], str] = {
     Unauthenticated: "invalid_credential",
     CallUnknown: "not_found",
@@ -182,7 +183,7 @@ async def read(
 
 @router.delete("/requests/{ref}", summary="Cancel a request", responses=_documented(404, 409))
 async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
-    """Take a pending request back. Cancelling it again changes nothing."""
+    """Withdraw a pending request. Cancelling it again changes nothing."""
     call, lines = await _own(ops, caller, ref)
     if call.decision is not Decision.WITHDRAWN:
         try:
@@ -241,7 +242,7 @@ def _reported(call: Call) -> tuple[str, str] | None:
 async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequence[Recorded]]:
     """Return a request of this caller with its record. Raises CallUnknown for anything else.
 
-    A request whose arguments were erased is gone as well: it couldn't be given back unchanged.
+    A request whose arguments were erased counts as unknown too, because it couldn't be returned unchanged.
     """
     try:
         call = await ops.own(caller, str(uuid.UUID(name)))

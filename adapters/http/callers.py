@@ -132,8 +132,8 @@ class Authenticator:
     def check(self, caller: Caller) -> None:
         """Raise Unauthenticated if the caller would be refused now, because their token or their right has ended.
 
-        Waiting requests and streams check this before they send anything, because their caller was authenticated long
-        ago.
+        Waiting requests and streams check this before they send anything, because much time may have passed since the
+        caller was authenticated.
         """
         if caller.credential is None:
             valid = self._gate.people.is_listed(caller.principal)
@@ -164,7 +164,7 @@ class Authenticator:
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
             raise await self._gate.refuse_peer(identity)
-        # A user has all scopes, because the gate looks each user up in the lists of people.
+        # A user of this machine has all scopes, because the gate looks up the user's rights in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
 
 

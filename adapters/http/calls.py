@@ -78,7 +78,7 @@ async def ask(
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
     begun = time.monotonic()
     submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
-    # The time in line is a part of the wait.
+    # The time in line counts as a part of the wait.
     call = await ops.wait(caller, submitted.call, wait_s - (time.monotonic() - begun), "decided", ended)
     return _answered(ops, replace(submitted, call=call), lease)
 

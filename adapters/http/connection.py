@@ -62,8 +62,8 @@ class Limits:
     idle_s: float = 30.0
     #: The longest time in which the peer reads nothing of an answer.
     write_s: float = 20.0
-    #: The time for which a connection still reads after a refusal. Closing it with unread bytes would send a reset, and
-    #: the peer would lose the answer.
+    #: The time for which a connection still reads after a refusal. If it were closed with unread bytes, the kernel
+    #: would send a reset, and the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
     #: A body has at most this many bytes. 1 MiB of arguments as canonical JSON fits, if the client doesn't escape
@@ -175,7 +175,7 @@ class Door(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
-        if self._refused:  # this request came after the refused one, in the same bytes
+        if self._refused:  # this request came after a refused request, in the same bytes
             return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
@@ -184,8 +184,9 @@ class Door(HttpToolsProtocol):
             super().on_headers_complete()
 
     def _misled(self) -> bytes | None:
-        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long, or None if all is
-        well.
+        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long.
+
+        Return None if there is nothing to refuse.
 
         Headers are ambiguous if two programs could understand them in two ways.
         """
@@ -287,5 +288,6 @@ def peer_of(transport: asyncio.BaseTransport, party_of: PartyOf = listed) -> Pee
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    # This is checked now, because later the process may have ended and its id may belong to another process.
+    # The kind of the peer is looked up now. Later its process may have ended, and its process id may belong to another
+    # process.
     return Peer(f"uid:{uid}", uid, party_of(uid, pid))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 router = APIRouter(tags=["harombe"], route_class=WrittenRoute)
-#: The path of tool calls. MCP clients have the same path.
+#: The path of tool calls. MCP clients use the same path.
 MCP = "/mcp"
 _EVENTS = "text/event-stream"
 #: The tool group of calls of tools that their callers run themselves.

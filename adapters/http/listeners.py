@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The longest message that a WebSocket accepts, in bytes. The content of callers' messages is ignored.
 _LONGEST_MESSAGE = 4096
-#: A stop waits this many seconds for running requests. Telegram repeats a request that gets no answer.
+#: At a stop, the server waits this many seconds for running requests. Telegram repeats a request that gets no answer.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
 
@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` has its own time limits.
+                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` sets shorter time limits of its own.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )

@@ -192,8 +192,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # The end of the time in line ends only the waiting. A submission that has begun goes on, because it may be
-            # recorded already.
+            # When the time in line ends, only the waiting ends. A submission that has begun goes on, because the call
+            # may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:
@@ -264,7 +264,7 @@ class Operations:
                     seen.append(self.view(call))
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
-            if not calls:  # a short page may not be the last page: rows that can't be read are left out
+            if not calls:  # a short page may not be the last page, because rows that can't be read are left out
                 return {"calls": seen, "next": None}
         return {"calls": seen, "next": before}
 
@@ -351,7 +351,8 @@ class Operations:
     async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
         """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`.
 
-        `attempt` names one attempt to run, for callers that keep no secret: another attempt is another claimant.
+        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a claimant
+        of its own.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
@@ -363,7 +364,7 @@ class Operations:
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
     def claimable_until(self, call: Call) -> datetime | None:
-        """Return when the permission to claim a decided call ends or ended, or None for a call that isn't decided."""
+        """Return when the permission to claim a decided call ends or ended, or None if the call isn't decided."""
         return call.decided_at and call.decided_at + timedelta(seconds=self._gate.limits.claim_caller_s)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hitl.people.names import Names
 
 MEDIA_TYPE = "application/problem+json"
-#: Seconds for the header Retry-After by status, if the error itself names no time.
+#: For each status, the seconds for the header Retry-After if the error itself names no time.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 #: At most this many requests of one agent may wait in line, and `CEILING` times as many requests of one requester. The
-#: second limit is needed because a requester may use any number of agent names, and the first request in each line
-#: tries again and again.
+#: second limit is needed because a requester may use any number of agent names, and the first request in the line of
+#: each agent tries again and again.
 MOST = 32
-#: The first in line tries again after this many seconds, because no event reports that a rate limit has room again.
+#: The first request in line tries again after this many seconds, because no event reports that a rate limit has room
+#: again.
 _RETRY_S = 1.0
 
 
@@ -46,11 +47,13 @@ class Place:
 
     @property
     def refusal(self) -> TooManyPending:
-        """The refusal for a request whose time in line is over."""
+        """The refusal to send when the request's time in line is over."""
         return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
 
     async def turn(self) -> Literal[True] | None:
-        """Return True when the request is the first in line and may try: at once, then whenever there may be room."""
+        """Return True when the request is the first in line and may try: the first time at once, then whenever there
+        may be room.
+        """
         while self._line[0] is not self:
             await self.moved.wait()
             self.moved.clear()

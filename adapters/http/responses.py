@@ -79,7 +79,7 @@ def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str,
 def preferred_wait(prefer: str | None) -> float:
     """Return the seconds that a request wants to wait, from its Prefer header (RFC 7240).
 
-    Raises InvalidConfirmation if too long.
+    Raises InvalidConfirmation if the wait is too long.
     """
     found = _WAIT.search(prefer or "")
     seconds = int(found[1]) if found else 0

@@ -21,7 +21,7 @@ _AGENTS = {
     "cursor-vscode": "cursor",
     "Visual Studio Code": "vscode",
 }
-#: Fields in which clients put the id of a request's tool use: those of Claude Code and Codex, and a field for any
+#: Fields in which clients send the id of a request's tool use: the fields of Claude Code and Codex, and a field for any
 #: client.
 _USES = ("claudecode/toolUseId", "callId", "sayso/toolUseId")
 _SESSIONS = ("sessionId", "threadId", "sayso/session")
@@ -43,7 +43,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A request's claims about the client that sent it. They aren't proved, and decide nothing."""
+    """A request's claims about the client that sent it. The claims aren't proved, and no decision depends on them."""
 
     name: str
     session: str
@@ -51,7 +51,10 @@ class Client:
 
     @property
     def agent(self) -> str:
-        """The agent's name on cards. The client's own name decides it, if it is known."""
+        """The agent's name on cards, looked up by the client's own name.
+
+        It is a general name if the client isn't known.
+        """
         return _AGENTS.get(self.name, _AGENT)
 
     def key(self, caller: Caller) -> str | None:
@@ -74,7 +77,7 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
 
 
 def session_of(caller: Caller, client: Client) -> str:
-    """Return the session name of a call: an id of the caller's credential, and after it the client's own session id."""
+    """Return the session name of a call: the id of the caller's credential, followed by the client's own session id."""
     return f"{caller.token}/{client.session}" if client.session else caller.token
 
 

@@ -52,15 +52,15 @@ class Catalogue:
         found = []
         for shown, (server, name) in self._tool_names().items():
             tool = self._servers.upstreams[server].tools[name].tool
-            # The answer "pending" has no structured content. Clients raise on this if the tool has an output schema, so
-            # none is listed.
+            # The answer "pending" has no structured content. If the tool listed an output schema, clients would raise
+            # an error for such an answer. So no output schema is listed.
             found.append(tool.model_copy(update={"name": shown, "output_schema": None}))
         return found + own_tools()
 
     async def tool(self, shown: str) -> tuple[str, str] | None:
         """Return the server of a tool, and the tool's name at that server, or None.
 
-        `shown` is the tool's name for clients. If it is unknown, the tools are listed again first.
+        `shown` is the tool's name for clients. If that name is unknown, the tools are listed again first.
         """
         if shown not in self._tool_names():
             await self._all("fresh")

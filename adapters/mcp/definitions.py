@@ -78,8 +78,7 @@ def _info(target: Target, tool: Tool) -> ToolInfo | None:
         definition = _hashed({key: written.get(key) for key in _DEFINING})
     except InvalidConfirmation:
         return None
-    # `idempotent` isn't set from the server's hint: only the operator's registry can allow that a call runs a second
-    # time.
+    # The server's hint doesn't set `idempotent`, because only the operator's registry can allow a second run of a call.
     return ToolInfo(target.executor, definition, schema=written["inputSchema"], annotations=annotations, foreign=True)
 
 
@@ -90,12 +89,12 @@ def _hashed(declaration: object) -> str:
 class Shelf:
     """Stores the latest tool declarations of each server in a file, so that they are known after a restart.
 
-    So a call that was asked for before the restart can be judged and approved before its server has started. When the
-    call runs, its tool's definition is compared with the definition that the server lists then.
+    So after a restart, a call that was asked for before can be judged and approved even if its server hasn't started
+    yet. When the call runs, its tool's definition is compared with the definition that the server lists then.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Store the declarations in `folder`, or nowhere if it is None."""
+        """Store the declarations in `folder`. If `folder` is None, store no declarations."""
         self._folder = folder
 
     def read(self, server: str) -> Sequence[Tool]:

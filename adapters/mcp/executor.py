@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: The bytes of complete results that are kept for clients that may fetch them. Of older results, only the text in the
-#: record is left.
+#: At most this many bytes of complete results are kept for clients that may fetch them. For older results, only the
+#: text in the record is left.
 _KEPT_BYTES = 64_000_000
 #: Seconds that a server has to react to the cancellation of its call.
 _CANCEL_S = 2.0
-#: The library's error message if the server answered only with an HTTP status. The server may or may not have done the
-#: work.
+#: The library's error message if the server answered only with an HTTP status. In this case, nobody knows whether the
+#: server did the work.
 _NO_ANSWER = "Server returned an error response"
 _OPERATION_KEYS = {READ_RESOURCE: ("uri",), GET_PROMPT: ("name", "arguments")}
 _CALLED: TypeAdapter[t.CallToolResult | t.InputRequiredResult] = TypeAdapter(t.CallToolResult | t.InputRequiredResult)
@@ -92,7 +92,7 @@ class Servers:
         await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence about the trouble of each server that was used and has any."""
+        """Return a sentence about the trouble of each server that was used and has trouble."""
         return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
 
     # -- the executor ---------------------------------------------------------------------------------------
@@ -160,8 +160,8 @@ class Servers:
         if upstream is None:
             return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
         try:
-            # Listing the tools shows whether the server lives. If the server has died, the listing starts it again. The
-            # list also holds the tool's present definition.
+            # Listing the tools shows whether the server is alive. If the server has died, the listing starts it again.
+            # The list also holds the tool's present definition.
             await upstream.fresh()
             info = self.info(call.tools, call.tool)
             if info is None or (info.executor, info.definition) != (call.executor, call.definition):

@@ -184,8 +184,9 @@ class Gateway:
     async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
         """Ask for a call, or find the call that the client came back for, and wait as long as this request may.
 
-        Returns the call if it has ended. Otherwise returns a request state if the client shall ask again, or the
-        pending call if it shall look later. Raises SaysoError, and MCPError for a state that isn't this caller's.
+        Returns the call if it has ended. Otherwise returns a request state if the client should ask again, or the
+        pending call if the client should look later. Raises SaysoError, and MCPError for a state that isn't this
+        caller's.
         """
         client = client_of(context)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -200,9 +201,9 @@ class Gateway:
         try:
             call = await self._waited(call, client, watching, rounds)
         except asyncio.CancelledError:
-            # A cancelled, a timed-out and a disconnected request look the same. If a person approved the call, it runs
-            # to its end and its result can be fetched. If only the policy allowed it, it is stopped, unless somebody
-            # else waits for it.
+            # A cancelled, a timed-out and a disconnected request look the same here. If a person approved the call, the
+            # call runs to its end, and its result can be fetched. If only the policy allowed the call, it is stopped,
+            # unless somebody else waits for it.
             if not self._servers.unwatch(call.ref, watching) and call.decision is Decision.ALLOWED:
                 self._servers.cancel(call.ref)
             raise
@@ -298,7 +299,10 @@ class Gateway:
         return self._catalogue
 
     async def forward(self, server: str, request: t.ClientRequest, result: Any) -> Any:
-        """Send a request to one server without the gate, because such a request can't act. Raises MCPError."""
+        """Send a request to one server without the gate. The caller uses this only for requests that can't act.
+
+        Raises MCPError.
+        """
         try:
             return await self._servers.upstreams[server].request(request, result)
         except UpstreamDown as down:
@@ -306,7 +310,7 @@ class Gateway:
 
 
 class _What:
-    """The operation that a request asks for: a server, one of its tools, and the arguments."""
+    """The operation that a request asks for: the server, one of the server's tools, and the arguments."""
 
     def __init__(self, server: str, tool: str, args: Mapping[str, Any]) -> None:
         self.server, self.tool, self.args = server, tool, args

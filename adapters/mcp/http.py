@@ -68,7 +68,8 @@ class HttpMount:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one HTTP request to the library, with the identity of its caller."""
         caller = self._who(scope)
-        # The library compares this key. Therefore only the credential that opened a session can use the session.
+        # The library compares this key with the key of the request that opened the session. So only the credential that
+        # opened a session can use it.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 

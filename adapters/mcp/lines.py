@@ -90,7 +90,8 @@ async def serve_lines(
 class LineServer:
     """Listens on a Unix socket in a runtime folder of this service. It replaces the socket file of a dead process.
 
-    `connections` is the room that this process's listeners share. `first_s` is the time for a client's first message.
+    `connections` holds the limits that this process's listeners share. `first_s` is the time for a client's first
+    message.
     """
 
     def __init__(

@@ -91,7 +91,10 @@ def _contents(part: t.TextResourceContents | t.BlobResourceContents, room: _Room
 
 
 def _structure(structure: Any, room: _Room) -> Any:
-    """Return structured content unchanged if it fits, else None: half of a JSON value can't be parsed."""
+    """Return structured content unchanged if it fits.
+
+    Otherwise return None, because half of a JSON value can't be parsed.
+    """
     if structure is None or len(text := json.dumps(structure)) > room.text:
         return None
     try:

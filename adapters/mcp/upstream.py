@@ -34,7 +34,8 @@ _log = logging.getLogger(__name__)
 #: A list of the server must arrive within this many seconds, and in at most this many pages.
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
-#: A caller waits at most this many seconds for a server that may not be started yet; else it gets an error at once.
+#: A caller waits at most this many seconds for a server that may not be started yet. If the server may be started only
+#: later than that, the caller gets an error at once.
 _PATIENT_S = 2.0
 _CHANGES: Mapping[type, ServerEvent] = {
     t.ToolListChangedNotification: ToolsListChanged(),
@@ -130,9 +131,9 @@ class Upstream:
                 ready.exception()
 
     def _client(self, command: Sequence[str], errors: Any) -> Client:
-        # The library's cache is off, because it could return lists that are older than the server's. With the level
+        # The library's cache is off, because it could return lists that are older than the server's. With the log level
         # set, a server of the new protocol sends its log lines. There are no callbacks for elicitation, sampling or
-        # roots: such a question would be answered by the client's user, and not by the people who approve.
+        # roots, because the client's user would answer such a question, and not the people who approve.
         return Client(
             self.target.transport(command, errors),
             cache=None,
@@ -267,7 +268,9 @@ class Upstream:
     # -- messages that it sends by itself ----------------------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
-        """Subscribe to changed lists of a server of the new protocol, which notifies only subscribers."""
+        """Subscribe to the changes of lists of a server of the new protocol, because such a server notifies only
+        subscribers.
+        """
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         with contextlib.suppress(MCPError, ValueError):

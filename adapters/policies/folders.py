@@ -65,7 +65,9 @@ class FolderSource:
 
 
 def _read(name: str, path: Path) -> Document:
-    """Check the document and read it through the same open file, so that nobody can replace it between the two."""
+    """Check the document and read it through the same open file, so that nobody can replace the document between the
+    check and the reading.
+    """
     _refuse_writable(path.resolve().parent, path.resolve().parent.stat(), sticky=True)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:

@@ -40,7 +40,8 @@ def settings(data: bytes) -> tuple[Setting, ...]:
     """
     if b"\0" in data:
         raise Unreadable("a NUL byte")
-    # UTF-8 with surrogates keeps every byte. Latin-1 would too, but it would show people wrong characters in keys.
+    # UTF-8 with surrogates keeps every byte. Latin-1 would also keep every byte, but people would see wrong characters
+    # in keys.
     text = data.decode("utf-8", errors="surrogateescape").removeprefix(_BOM).replace("\r\n", "\n")
     return tuple(_Reader(text).settings())
 

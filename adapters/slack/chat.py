@@ -137,7 +137,10 @@ class SlackChat:
                     pass
 
     def person_in(self, channel: str) -> str | None:
-        """Return the person whose direct channel this is, or None if the bot hasn't written to them since its start."""
+        """Return the person whose direct channel this is.
+
+        Return None if the bot hasn't written to that person since its start.
+        """
         return self._delivery.person_in(channel)
 
     async def update(self, route: str, message: str, call: Call) -> None:
@@ -155,7 +158,7 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of a call: the card then says that the other card counts, or how the call ended."""
+        """Edit a second card of a call. The second card then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         if not self._delivery.shows(message, shown):
@@ -270,7 +273,7 @@ class SlackChat:
     async def who(self, user: str, *, again: bool = False) -> SlackPerson:
         """Return Slack's data about a person, at most ten minutes old. Raises PlatformError.
 
-        With `again`, Slack is asked even if the data is newer.
+        With `again`, this asks Slack even if the stored data is newer.
         """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
@@ -283,7 +286,7 @@ class SlackChat:
     async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
         """Return the time stamp and the author of each message in a place, from the given message on, oldest first.
 
-        Returns nothing if that message no longer exists, or if there are too many messages. Raises PlatformError.
+        Returns nothing if the given message no longer exists, or if there are too many messages. Raises PlatformError.
         """
         _, _, thread = parsed(place)
         channel, _, ts = message.partition(":")
@@ -331,9 +334,9 @@ class SlackChat:
     async def _look_at(self, route: str) -> None:
         """Find out whether the bot is a member of the channel that a route names. The answer is kept for ten minutes.
 
-        Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no messages or
-        reactions from them. Threads and direct conversations aren't checked, because Slack sends the bot their
-        messages.
+        Slack lets an app post to public channels without being a member (`chat:write.public`), but it doesn't send such
+        an app the messages or reactions of the channel. Threads and direct conversations aren't checked, because Slack
+        sends the bot their messages.
         """
         _, place, thread = parsed(route)
         now = asyncio.get_running_loop().time()

@@ -68,7 +68,7 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. Without the scope for files alone, no request is blocked."""
+    """Return the check of the scopes. If only the scope for files is missing, no request is blocked."""
     if missing == {FILES_SCOPE}:
         text = f"{FILES_SCOPE} missing, so no whole request appears as a file below its card; {_AGAIN}, {_INSTALL}"
         return Check("slack scopes", Health.YELLOW, text)

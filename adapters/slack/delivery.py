@@ -59,7 +59,10 @@ class Delivery:
         return True
 
     def person_in(self, channel: str) -> str | None:
-        """Return the person whose direct channel this is, or None if the bot hasn't written to them since its start."""
+        """Return the person whose direct channel this is.
+
+        Return None if the bot hasn't written to that person since its start.
+        """
         return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def send(self, route: str, message: Message, *, about: str | None) -> str:
@@ -71,8 +74,8 @@ class Delivery:
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         except PlatformError as error:
-            # A person can close their direct conversation with the bot at any time. So a closed conversation alone
-            # never makes a card undeliverable.
+            # A person can close their direct conversation with the bot at any time. So a closed conversation is no
+            # reason to call a card undeliverable.
             error.lost = error.lost and not (place.startswith(PEOPLE) and str(error) in GONE)
             raise
         self._threads.wrote(place_of(team, place, thread), ts, about)
@@ -111,8 +114,8 @@ class Delivery:
     async def to_one(self, alone: Alone, message: Message, team: str) -> None:
         """Send a message that only one person sees.
 
-        The message appears where they acted, else in their direct channel. If they opened the Home tab, it appears
-        there. If every attempt fails, the message is dropped and the log says so.
+        The message appears where that person acted, else in their direct channel. If they opened the Home tab, the
+        message appears on the tab. If every attempt fails, the message is dropped and the log says so.
         """
         home, whisper = (partial(way, alone, message) for way in (self._on_home, self.whisper))
         for way in (home,) if alone.home else (whisper, partial(self._in_private, place_of(team, alone.user), message)):
@@ -146,7 +149,10 @@ class Delivery:
             promised(await self._client.views_publish(user_id=alone.user, view=view), "view")
 
     async def _in_private(self, place: str, message: Message) -> None:
-        """Send a message to a person's direct channel. It is then the latest message there, and is about no card."""
+        """Send a message to a person's direct channel.
+
+        This message is then the latest message there, and it is about no card.
+        """
         await self.send(place, message, about=None)
 
     async def _by_url(self, url: str, message: Message) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
 TOO_MANY = 429
-#: The longest pause, in seconds, that is accepted from Slack. Slack usually asks for a minute at most.
+#: The longest pause, in seconds, that we accept from Slack. Slack usually asks for a minute at most.
 LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
 _REFUSED = 400
@@ -78,9 +78,12 @@ async def explained() -> AsyncIterator[None]:
 
 
 def promised(answer: Any, name: str) -> Any:
-    """Return the field that Slack's documentation promises for a method. Raises LookupError if it is missing or empty.
+    """Return the field that Slack's documentation promises for a method.
 
-    Slack never answers `ok` without this field. If it is missing, another server answered and nothing was done.
+    Raises LookupError if the field is missing or empty.
+
+    Slack never answers `ok` without this field. If the field is missing, another server answered, and Slack did
+    nothing.
     """
     found = answer.get(name)
     if not found:

@@ -119,7 +119,10 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without the bot's name at either end: there, the name only says whom the text addresses."""
+        """Return the text without the bot's name at either end.
+
+        At either end, the name only says whom the text addresses.
+        """
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
@@ -201,7 +204,8 @@ def _signed(whole: FormattedText) -> FormattedText:
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
     """Read the text of rich_text blocks.
 
-    People can't type any other block, so another block becomes its type's name, marked as a link.
+    People can't type any other kind of block. So for any other block, the text gets the name of the block's type,
+    marked as a link.
     """
     page = _Page(me)
     for block in blocks:

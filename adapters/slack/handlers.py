@@ -1,8 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
-These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
-because only Slack's own fields identify them. Such messages are those of bots and of this bot, edited and deleted
-messages, broadcast copies, and previews of links.
+These functions never judge who may decide. Some messages can't be anybody's decision: messages of bots and of this bot,
+edited and deleted messages, broadcast copies, and previews of links. These functions skip such messages or mark them as
+barred, because only Slack's own fields identify them.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def read(raw: bytes) -> dict[str, Any]:
 def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
-    Slack sends a message that mentions the bot twice: as a message and as a mention. Both get the id of the message. A
-    lane is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call,
-    and needn't wait for the messages in the channel.
+    Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
+    message. A lane is a channel. Each person's presses and commands in a channel have a lane of their own: a press or a
+    command names its call, so it needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
     if not event:
@@ -288,7 +288,7 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 def stray_press(body: Mapping[str, Any], me: Me) -> Press:
     """Translate a press of a button that this version doesn't have.
 
-    The event has no data, because the value isn't ours.
+    The event gets no data, because this service didn't write the button's value.
     """
     alone, where = _pressed(body, me)
     return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
@@ -333,7 +333,7 @@ def explained(body: Mapping[str, Any], me: Me) -> Explained:
 def commanded(body: Mapping[str, Any], me: Me) -> Command:
     """Translate the command `/sayso WORD ...`.
 
-    Slack has no commands in threads, so it counts for all threads of its channel.
+    Slack has no commands in threads, so a command counts for all threads of its channel.
     """
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")

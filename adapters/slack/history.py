@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hitl.call import Incoming
     from hitl.ports import CallsAndCards
 
-#: The longest gap that is filled. People notice a longer outage, and a card that is older than this is seldom open.
+#: The longest gap that is filled. People notice a longer outage, and a card older than this is seldom still open.
 LONGEST = timedelta(hours=24)
 #: Reading starts this much earlier, because events don't arrive in the order in which they happened.
 _OVERLAP = timedelta(minutes=1)
@@ -104,7 +104,7 @@ class History:
             _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
 
     async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
-        """Return the messages that were read. If Slack refuses, log the refusal and return no message."""
+        """Return the messages that were read. If Slack refuses the reading, log the refusal and return no message."""
         try:
             return await reading
         except PlatformError as error:

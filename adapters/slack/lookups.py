@@ -44,8 +44,8 @@ class Lookups:
     async def _unknown_card(self, heard: Echo) -> Echo | None:
         """Return the event of one of the bot's own cards. In a direct channel, the event's place gets the person's id.
 
-        If the card isn't on record, first wait until no card is being sent there: Slack's answer to the sending may
-        record it.
+        If the card isn't on record, first wait until no card is being sent there, because Slack's answer to the sending
+        may record the card.
         """
         team, channel, thread = parse_place(heard.conversation)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
@@ -82,7 +82,7 @@ class Lookups:
     async def _look_back(self, heard: Text) -> None:
         """Ask Slack who wrote after the newest card in this place, because the bot may have missed messages.
 
-        If Slack doesn't answer, the latest author stays unknown, and an unaddressed yes is asked back.
+        If Slack doesn't answer, the latest author stays unknown. An unaddressed yes then gets a question back.
         """
         me, card = self._me, await self._newest_card(heard)
         if card is None:
@@ -150,7 +150,7 @@ class Lookups:
     async def _takes_part(self, thread: str) -> bool:
         """Return whether the bot has written in that thread, or cards are posted there.
 
-        After a restart this is known only if a call from the thread is pending, or if the settings name the thread.
+        After a restart, this is True only if a call from the thread is pending, or if the settings name the thread.
         """
         if self._chat.threads.known(thread) or thread in self._chat.names.people.named_routes():
             return True

@@ -128,7 +128,7 @@ def outcome_message(call: Call, names: Names | None = None, wording: Wording = I
 
 
 def page_message(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> Message:
-    """Return one page of a long text, with buttons to the pages before and after it."""
+    """Return one page of a long text, with buttons to the previous and the next page."""
     return Message(page_blocks(ref, text, number, wording), _fallback(text, wording))
 
 

@@ -1,8 +1,8 @@
 """Keeps to Slack's rate limits: one message a second in a channel, and fifty edits a minute in all.
 
 The limits are from Slack's page "Rate limits": `chat.postMessage` is limited by channel, `chat.update` is in tier 3.
-Waiting here costs less than a 429, which stops the method for the whole workspace. Refreshes of open cards leave half
-of the edits to outcomes, which people wait for.
+Waiting here costs less than a refusal with status 429, which stops the method for the whole workspace. Refreshes of
+open cards leave half of the edits to outcomes, because people wait for outcomes.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ class Slack:
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
-        # Older messages should be recorded first. If Slack is slow, this stops waiting: button presses mustn't wait for
-        # history.
+        # Older messages should be recorded first. If Slack is slow, this stops waiting for them, because button presses
+        # must be handled soon.
         await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
         return me.user
 

@@ -39,7 +39,7 @@ WINDOW_S = 300
 #: A time stamp has at most this many digits. Until the year 2286, seconds have ten digits. Python can't convert more
 #: than 4,300 digits.
 _LONGEST_STAMP = 16
-#: Seconds between pings. A connection that answers no ping within half of this is dead.
+#: Seconds between pings. A connection that doesn't answer a ping within half of this time counts as dead.
 HEARTBEAT_S = 20.0
 #: The longest wait, in seconds, before a new connection if the last connection worked until it ended.
 _AGAIN_S = 0.5
@@ -127,8 +127,7 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether there has been a connection before. Before the first connection, there was no time in which events
-        #: were lost.
+        #: Whether there has been a connection before. Events count as lost only after the first connection.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
@@ -235,6 +234,6 @@ class _Line:
         self._unheard()
         _log.warning("slack.connecting", {"trouble": why})
         usual = self._pauses.next()
-        # The wait is random, because many apps lose their connection at the same moment. It is never shorter than Slack
-        # asks.
+        # The wait is random, because many apps lose their connection at the same moment. It is never shorter than the
+        # wait that Slack asks for.
         await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret

@@ -10,7 +10,7 @@ from hitl.errors import SettingsError
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
 
-#: The scope for files below cards. Without it, everything else works.
+#: The scope for files below cards. Without this scope, everything except these files works.
 FILES_SCOPE = "files:write"
 #: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(

@@ -109,7 +109,8 @@ class TelegramChat:
     async def _meet(self, route: str, call: Call) -> None:
         """Ask Telegram for the unknown names of the people on a card, once for each person.
 
-        Without a name, a card shows the id. Names aren't stored, so after a restart Telegram is asked again.
+        If a name is unknown, the card shows the person's id. Names aren't stored, so after a restart Telegram is asked
+        again.
         """
         people = (call.requester, call.decided_by or "", *call.approvers[:_NAMED])
         chat_id, _ = self._delivery.present(route)
@@ -141,7 +142,7 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of a call: the card then says that the other card counts, or how the call ended."""
+        """Edit a second card of a call. The second card then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:
@@ -195,7 +196,7 @@ class TelegramChat:
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
-        """Send a sentence of the service, as a reply to the message `answers` if that still exists."""
+        """Send a sentence of the service. If the message `answers` still exists, the sentence is a reply to it."""
         await self._bound(
             await self._send(route, plain_message(text, self._wording(route)), about=about, answers=answers), about
         )
@@ -227,7 +228,7 @@ class TelegramChat:
         await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, file: File, *, about: str, press: str | None = None) -> None:
-        """Show a whole text as a message. If it is too long for a message, send it as a file."""
+        """Show a whole text as a message. If the text is too long for a message, send it as a file."""
         del press
         if length(file.text) <= LONGEST:
             return await self._bound(await self._send(route, whole_message(file.text), about=about), about)
@@ -250,7 +251,7 @@ class TelegramChat:
     async def working(self, route: str, *, on: bool) -> None:
         """Show "typing" for five seconds (Bot API, `sendChatAction`).
 
-        It ends by itself, or with the bot's next message.
+        The sign ends by itself, or with the bot's next message.
         """
         if not on:
             return

@@ -135,7 +135,7 @@ def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, s
 def decides(offered: Sequence[ReactionType]) -> bool:
     """Return whether a chat offers a reaction that means yes.
 
-    An empty list means that all are offered (Bot API, ChatFullInfo).
+    An empty list means that the chat offers all reactions (Bot API, ChatFullInfo).
     """
     emojis = [one.emoji for one in offered if isinstance(one, ReactionTypeEmoji)]
     return not offered or any(verdict(read(emoji)).verdict is Says.APPROVE for emoji in emojis)

@@ -149,8 +149,8 @@ class Delivery:
         try:
             await self._say(route, *(last or (None, None)))
         except Unavailable:
-            # The message has been sent, so this must not look like a failure. The store still says that the latest
-            # message is unknown, which is safe.
+            # The message has been sent, so a failure to store it must not look like a failure to send. The store still
+            # says that the latest message is unknown, which is safe.
             if last is None:
                 raise
 
@@ -171,7 +171,7 @@ class Delivery:
             await self._moved(old, new)
 
     async def request(self, chat_id: int, request: Request, *, refresh: bool = False) -> Any:
-        """Make the request when it is its turn. If Telegram can't read the HTML, send it once more as plain text."""
+        """Make the request in its turn. If Telegram can't read the HTML, send the text once more as plain text."""
         try:
             return await self._once(chat_id, request, html=True, refresh=refresh)
         except UnparsedError:
@@ -185,7 +185,7 @@ class Delivery:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So a blocked bot alone never makes a card
+            # A person can block the bot in a private chat at any time. So a blocked bot is no reason to call a card
             # undeliverable.
             error.lost = error.lost and chat_id < 0
             raise

@@ -108,7 +108,7 @@ def edited(update: Update, me: Me) -> Heard | None:
 
 
 def posted(update: Update, me: Me) -> Heard | None:
-    """Translate a post in a channel. It has no author who could decide."""
+    """Translate a post in a channel. A post has no author who could decide."""
     return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
 
 
@@ -184,9 +184,9 @@ def _barred(message: Message) -> str | None:
 
 
 def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
-    """Translate a message that can't decide, if it was meant for the bot; otherwise return None.
+    """Translate a message that can't decide, if the message was meant for the bot; otherwise return None.
 
-    It was meant for the bot if it was sent in private, replies to a message of the bot, or names the bot.
+    A message was meant for the bot if it was sent in private, replies to a message of the bot, or names the bot.
     """
     ours = _ours(message, me)
     private = message.chat.type == Chat.PRIVATE
@@ -226,8 +226,8 @@ def _mentions(message: Message, me: Me) -> bool:
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
     """Return the text and its formatted spans, without the bot's own name at either end.
 
-    There, the name only says whom the text addresses. Between other words the name stays in the text, and is no span,
-    because it addresses nobody else.
+    At either end, the name only says whom the text addresses. Between other words the name stays in the text. It is no
+    formatted span there, because it addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))

@@ -181,9 +181,9 @@ def _element(text: str, tag: str) -> str:
 
 
 def question(text: str, person: int) -> Message:
-    """Return a question to one person, given by user id. Its first character is a mention of them.
+    """Return a question to one person, given by user id. The question's first character is a mention of that person.
 
-    A selective reply field opens only for people who are mentioned, or whose message it answers.
+    A selective reply field opens only for people who are mentioned, or whose message the question answers.
     """
     sign, _, rest = text.partition(" ")
     return Message(f'<a href="tg://user?id={person}">{escape(sign)}</a> {escape(rest)}', text)
@@ -318,7 +318,8 @@ def _time(moment: Moment) -> str:
 def _fitting(parts: list[_Part], wording: Wording) -> list[_Part]:
     """Return the parts with the longest blocks cut, so that all parts fit into one message.
 
-    A pending card always fits. Only the card of an ended call can be too long, and nobody decides on that any more.
+    A pending card always fits. Only the card of an ended call can be too long, and nobody decides by such a card any
+    more.
     """
     fitting = list(parts)
     while (over := sum(length(part.text) + 1 for part in fitting) - LONGEST) > 0:

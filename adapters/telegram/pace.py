@@ -1,8 +1,8 @@
 """Keeps to Telegram's rate limits: one message a second in a chat, 20 a minute in a group, 30 a second in all.
 
 The limits are from the Bot FAQ ("My bot is hitting limits"). Edits count like messages. Waiting here costs less than a
-429, which stops all messages. Refreshes of open cards leave room for messages that people wait for: new cards and
-outcomes.
+refusal with status 429, which stops all messages. Refreshes of open cards leave room for messages that people wait for:
+new cards and outcomes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Pace:
     async def refresh(self, chat_id: int) -> None:
         """Take a slot for a refresh that is free now.
 
-        Raises NotYetError if there is none, or if too few would be left for others.
+        Raises NotYetError if there is no such slot, or if too few slots would be left for other messages.
         """
         sent = self._of(chat_id)
         at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else 0.0)

@@ -1,8 +1,8 @@
 """Receives updates, by our own getUpdates loop or a webhook. Both record first, acknowledge second, decide later.
 
-Telegram forgets an update once the offset has passed it (getUpdates) or it was answered with 200 (webhook). So the raw
-update is committed to the inbox before that. It is read only afterwards: an update that this version can't understand
-blocks no other update.
+Telegram forgets an update once the offset has passed it (getUpdates) or once it was answered with 200 (webhook). So the
+raw update is committed to the inbox first. The service reads the update only after that, so an update that this version
+can't understand blocks no other update.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
     secret, url = settings.secret("webhook_secret"), url_of(settings)
     if why := missing(settings):
         raise SettingsError(why)
-    # This is set every time, because Telegram doesn't say which secret it has.
+    # The webhook is set every time, because Telegram doesn't say which secret the webhook has now.
     await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
     return f"webhook: {url}, with a secret and just the updates that are read"
 

@@ -51,7 +51,8 @@ class TerminalChat:
         self._show = show
         self._wording = wording
         self._screen = screen
-        #: The request that this person rejected, if the screen shows the rejection and the answer would only repeat it.
+        #: The request that this person rejected, if the screen already shows the rejection. In this case the answer
+        #: would only repeat the rejection.
         self._shown_rejected: Call | None = None
         self._width = width
         self._colour = colour
@@ -109,7 +110,7 @@ class TerminalChat:
         return f"{told}\n{output}" if output else told
 
     def say(self, text: str, about: str | None = None) -> None:
-        """Show a text. `about` is the ref of its call, or None."""
+        """Show a text. `about` is the ref of the call that the text is about, or None."""
         if self._screen is not None:
             self._screen.show(text, about)
         else:

@@ -159,13 +159,14 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The forms of the bottom line, from the widest to the narrowest: each without and with the number of other requests.
+#: The variants of the bottom line, from the widest to the narrowest. Each comes without and with the number of other
+#: requests.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
     *("terminal.left.more", "terminal.narrow.more"),
 )
-#: For each form of the bottom line, the names of the keys.
+#: For each variant of the bottom line, the names of the keys.
 _KEYS = (
     *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
     *("terminal.keys.shortest", "terminal.keys.shortest"),
@@ -182,8 +183,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. So no rest of a text looks like a
-    #: line of its own.
+    #: The further indentation of the rows after the first, if the line is broken. With it, the rest of a broken line
+    #: can't look like a line of its own.
     hang: str = ""
 
 

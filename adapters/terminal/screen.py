@@ -43,8 +43,8 @@ class Screen:
         self._size = size
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts that were shown since the oldest open box appeared or, if the width has changed after that, since
-        #: the change. It is empty if no box is open.
+        #: The texts that were shown since the oldest open box appeared. If the width has changed after that, these are
+        #: the texts since the change. The list is empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 

@@ -36,7 +36,8 @@ class Restored:
     examined: Examined
     #: The number of calls in the copy that aren't over.
     open_calls: int
-    #: Whether calls may have run since the copy was made. The next start then ends every call that is open in the copy.
+    #: Whether calls may have run since the copy was made. If so, the next start ends every call that is open in the
+    #: copy.
     behind: bool
     #: Whether there was a mark from which `behind` is known. Without a mark, `behind` is True if a call is open.
     marked: bool
@@ -47,9 +48,9 @@ class Restored:
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     """Copy one consistent state of the database into a new file, and examine the copy.
 
-    Only the service's user, who owns the database's folder, can read the copy, also if root makes it. The copy doesn't
-    hold the keys. Raises Unavailable, and makes no copy, if the file exists already or can't be written, or if the
-    examination finds a flaw.
+    Only the service's user, who owns the database's folder, can read the copy, even if root makes it. The copy doesn't
+    hold the keys. If the file exists already or can't be written, or if the examination finds a flaw, this raises
+    Unavailable and leaves no copy.
     """
     part = copy.with_name(copy.name + ".part")
     try:
@@ -81,7 +82,9 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
 
 
 def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -> Restored:
-    """Replace the database with a copy. The old database is kept beside it, under a name with the present time.
+    """Replace the database with a copy.
+
+    The old database is kept beside the new one, under a name with the present time.
 
     If there is no mark, calls may have run since the copy was made. This function then writes a mark that is ahead of
     the copy, and so the next start ends the open calls.

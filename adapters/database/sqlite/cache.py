@@ -162,7 +162,9 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Clear the notes about the present group: it was rolled back, or `settled` has taken them over."""
+        """Clear the notes about the present group, because it was rolled back or because `settled` has taken the notes
+        over.
+        """
         self._new_ends.clear()
         self._moved.clear()
 

@@ -8,8 +8,8 @@ _FIRST_GUESS_S = 100e-6
 #: While commits run on the worker thread, one commit in this many runs on the loop, to measure the disk. A measurement
 #: on the thread would include its wait for the interpreter's lock.
 _PROBE = 32
-#: Seconds: the commit of a group may block the event loop for at most this long. If handing work to the worker thread
-#: and back is measured as slower, this number is used instead.
+#: Seconds: the commit of a group may block the event loop for at most this long. The limit is the measured time for
+#: handing work to the worker thread and back, or this number if the measured time is longer.
 GROUP_S = 250e-6
 #: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
 #: waits for it. Using the worker thread would take 250 us more.

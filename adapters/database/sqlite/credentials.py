@@ -56,7 +56,7 @@ class SqliteCredentials(Part):
         return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
 
     def _why_refused(self) -> str | None:
-        """Return why no token works, or None. No token works if somebody changed the service's own record."""
+        """Return why no token works, or None. If somebody changed the service's own record, no token works."""
         wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
         return None if wrong is None else say("start.tokens", seq=wrong)
 

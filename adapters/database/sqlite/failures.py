@@ -19,8 +19,8 @@ _SAID = {
     sqlite3.SQLITE_NOMEM: "there is no memory left. Free some, then try again",
 }
 
-#: Errors that only the unit with the wrong value or key causes. SQLite undoes its statement, and the transaction can go
-#: on.
+#: Errors that only the unit with the wrong value or key causes. SQLite undoes the failed statement, and the transaction
+#: can go on.
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 

@@ -37,8 +37,9 @@ class FolderInUse(Unavailable):
 class StateFolder:
     """A locked state folder. The kernel holds the lock (flock), and releases it when the process ends.
 
-    `id` is the id of the folder. It is the same at every start, and no other living process uses it. `keys` is the path
-    of the key file. `keys_given` says that the settings name this file; the service then doesn't make it.
+    `id` is the id of the folder. The id is the same at every start, and no other living process uses it. `keys` is the
+    path of the key file. `keys_given` says that the settings name the key file; the service then doesn't make that
+    file.
     """
 
     def __init__(self, path: Path, lock: int, id_: str, keys: Path | None) -> None:
@@ -161,14 +162,16 @@ def service_pid(path: Path) -> int | None:
         pid, _ = _written(lock.read())
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:  # the lock is held, so the process with this number is the service
+        # another process holds the lock, and the lock file names it: that process is the service
+        except BlockingIOError:
             return int(pid)
     return None
 
 
 def _written(text: str) -> tuple[str, str]:
-    """Return the process id of the latest service and the folder's id from the text of a lock file, or '' for a missing
-    part.
+    """Return the process id of the latest service and the folder's id from the text of a lock file.
+
+    A missing part is ''.
     """
     pid, id_, *_ = [*text.split(), "", ""]
     return pid, id_

@@ -61,8 +61,8 @@ def requests(
 
     `names` has the names of people for the sentences of the views.
 
-    After the matching requests come those that can't be read because somebody changed them. Nobody knows whether they
-    match, so each has only its ref, short ref and flaws.
+    After the matching requests come the requests that can't be read because somebody changed them. Nobody knows whether
+    these requests match, so the view of each has only its ref, short ref and flaws.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)
@@ -78,7 +78,8 @@ def requests(
 def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
     """Return the statistics of the requests in a period, from `hitl.history.counted`. Raises Unavailable.
 
-    `unreadable` lists the requests that can't be read because somebody changed them. Nothing else counts them.
+    `unreadable` lists the requests that can't be read because somebody changed them. No other number includes these
+    requests.
     """
     with surveyed(database) as survey:
         survey.must_be_current(database)

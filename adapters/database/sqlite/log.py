@@ -26,12 +26,12 @@ _log = logging.getLogger(__name__)
 #: The number of units after which the log is copied between two groups. A copy takes 5 to 10 ms; with more units, the
 #: callers that commit in the meantime would wait longer.
 COPY_UNITS = 512
-#: The length of the log's file, made once in about 20 ms. The units between two copies fit into it, even if each unit
-#: has its own commit.
+#: The length of the log's file, made once in about 20 ms. The units between two copies fit into a file of this length,
+#: even if each unit has its own commit.
 LONG_BYTES = 8 << 20
 _ZEROS = bytes(1 << 20)
-#: If the log's file is longer than this, it is emptied at a time without writes. The file grows so long only if another
-#: program keeps an old state of the database open for a long time.
+#: If the log's file is longer than this, the file is emptied at a time without writes. The file grows so long only if
+#: another program keeps an old state of the database open for a long time.
 CUT_BYTES = 64 << 20
 
 
@@ -81,7 +81,7 @@ class Log:
         """Write zeros from the end of the log's file up to LONG_BYTES. On an error, the file stays short.
 
         SQLite reads zeros as the end of the log. The transaction keeps other programs from writing to the log in the
-        meantime. It would not help to reserve the space with fallocate, because the first write to reserved space still
+        meantime. Reserving the space with fallocate would not help, because the first write to reserved space still
         changes the file's metadata.
         """
         with contextlib.suppress(sqlite3.Error, OSError):

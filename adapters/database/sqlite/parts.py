@@ -79,8 +79,8 @@ class SqliteCalls(Part):
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
         found = self._waiting(heapq.nlargest(limit, older), limit)
-        # Calls that were made in the same millisecond have their refs in any order, and the cursor of the next page is
-        # a ref.
+        # Refs of calls that were made in the same millisecond have any order, and a ref is the cursor of the next page.
+        # So the order of a page must be that of the refs.
         return sorted(found, key=lambda call: call.ref, reverse=True)
 
     async def votes(self, ref: str) -> Sequence[Vote]:
@@ -277,8 +277,8 @@ class SqliteInbox(Part):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
-        counted.
+        Return None if the event is done or was set aside before. The caller doesn't try such an event again, and its
+        failure isn't counted.
         """
 
         def count(connection: sqlite3.Connection, now: datetime) -> bool | None:

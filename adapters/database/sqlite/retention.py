@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
 
-#: The time for which a handled event is kept. As long as its row is there, the event isn't handled again if the
-#: platform sends it again. Platforms do that for at most a day.
+#: The time for which a handled event is kept. While its row is there, the service recognises the event and doesn't
+#: handle it again if the platform repeats it. Platforms repeat an event for at most a day.
 KEEP = timedelta(days=30)
 #: The number of rows for each unit. A unit of this size takes a few milliseconds.
 BATCH = 500

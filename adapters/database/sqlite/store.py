@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock, Unit
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line of the record with an event in `_GRANTS` to the writing of the mark. So the mark is on disk
-#: within a second, even if writing is slow.
+#: Seconds from a line of the record with an event in `_GRANTS` to the writing of the mark. With this number, the mark
+#: is on disk within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
@@ -118,7 +118,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
     async def keep_mark(self, path: Path) -> bool:
         """Write a mark to this path now and from now on. Return whether the database is as new as the mark in the file.
 
-        If it is older, it was restored from an older copy. The caller must then let none of its open calls run.
+        If the database is older than the mark, it was restored from an older copy, and the caller must let none of its
+        open calls run.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]
@@ -209,9 +210,9 @@ def _known(connection: sqlite3.Connection, database: str) -> Known:
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:
     """End the leases and the retry pauses of all queued edits, so that no card waits for a process that has ended.
 
-    Only this process uses the folder, so the owners of the leases have ended. An edit may be sent twice without harm.
-    The posting of a new card may not, so it keeps its lease. If somebody presses a button of that card before the lease
-    ends, this proves that the card was posted, and it isn't posted again.
+    Only this process uses the folder, so the owners of the leases have ended. Sending an edit twice is harmless.
+    Posting a new card twice is not, so the posting of a new card keeps its lease. If somebody presses a button of that
+    card before the lease ends, the press proves that the card was posted, and it isn't posted again.
     """
     try:
         connection.execute(sql.FREE_EDITS)

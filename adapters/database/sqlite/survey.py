@@ -51,7 +51,7 @@ class Survey:
         return None if at is None else moment(at)
 
     def most_overdue(self) -> datetime | None:
-        """Return the earliest `due_at` of all calls, which may have passed already.
+        """Return the earliest `due_at` of all calls, even if that time has passed.
 
         Return None if no call has a `due_at`.
         """
@@ -74,9 +74,10 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return the principals for whom agents may ask by a working token, and the principals who may decide by one.
+        """Return two sets of principals: those for whom agents may ask by a working token, and those who may decide by
+        a working token.
 
-        Each token counts by its own identity, and an agent's token by its owner too.
+        Each token counts by its own identity, and an agent's token also by its owner.
         """
         live = col(CredentialRow.revoked_at).is_(None) & func.coalesce(col(CredentialRow.until) > micros(now), true())
         found = self.session.exec(

@@ -159,10 +159,10 @@ class Writer:
     def lends(self) -> sqlite3.Connection | None:
         """The writer's connection, for an immediate read on the event loop's thread, or None.
 
-        Outside of a transaction, this connection shows only data that is on disk. It is None while the worker thread
-        uses the connection, and after a failure that couldn't be rolled back. A read through this connection is faster:
-        the connection's page cache follows its own commits, while another connection must read changed pages from the
-        log after each commit.
+        Outside of a transaction, this connection shows only data that is on disk. The result is None while the worker
+        thread uses the connection, and after a failure that couldn't be rolled back. A read through this connection is
+        faster: the connection's page cache follows its own commits, while another connection must read changed pages
+        from the log after each commit.
         """
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
@@ -223,7 +223,7 @@ class Writer:
         self._loop.run_in_executor(self._pool, work).add_done_callback(back)
 
     def _begin(self) -> None:
-        """Begin a transaction. If an earlier one couldn't be rolled back when it failed, roll it back first."""
+        """Begin a transaction. If an earlier transaction couldn't be rolled back when it failed, roll it back now."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._connection.execute("BEGIN IMMEDIATE")

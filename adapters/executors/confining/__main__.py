@@ -1,4 +1,7 @@
-"""The keeper's program: see `supervisor`. It is started by its path, because an isolated Python finds no packages."""
+"""The keeper's program: see `supervisor`.
+
+The service starts this file by its path, because an isolated Python finds no packages.
+"""
 
 import os
 import sys

@@ -52,9 +52,9 @@ def signals_pass() -> bool:
 def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) -> list[str]:
     """Confine this process to the plan's paths, and return the command.
 
-    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel.
-    The keeper answers no calls of such a command, because the kernel itself refuses to change files that this user
-    doesn't own.
+    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel:
+    the kernel itself refuses to change files that this other user doesn't own, so the keeper needs to answer no system
+    calls.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

@@ -1,15 +1,15 @@
 """Answers system calls that change a file: makes the change in the command's own folders, else refuses it.
 
 Landlock decides which files a command may open. It doesn't decide who may change a file's mode, owner, times or
-attributes. The kernel allows that to the owner of the file. The command's user also owns the service's state, and root
-owns the system's files, which a command may open to read. To refuse these calls outright would break git, gcc, tar and
-`python -m venv`.
+attributes. The kernel allows such changes to the owner of the file. The command's user also owns the service's state.
+Root owns the system's files, which a command may open to read. If all these calls were refused outright, git, gcc, tar
+and `python -m venv` would fail.
 
-The kernel therefore stops the caller (SECCOMP_RET_USER_NOTIF) and hands its call to the keeper. The keeper opens the
-path itself. The path must be below one of the folders, and no link may lead out of it (openat2, RESOLVE_BENEATH). The
-keeper then changes the opened file and answers in the kernel's place. It never lets the original call continue,
-because the path could lead to another file after the check. If a call names a descriptor, the keeper opens that
-descriptor's file, and asks the kernel for its path.
+The kernel therefore stops the caller (SECCOMP_RET_USER_NOTIF) and hands its system call to the keeper. The keeper opens
+the path itself. The path must be below one of the folders, and no link may lead out of that folder (openat2,
+RESOLVE_BENEATH). The keeper then changes the opened file and answers in the kernel's place. It never lets the original
+call continue, because the path could lead to another file after the check. If a call names a descriptor, the keeper
+opens that descriptor's file, and asks the kernel for its path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
 _LONGEST_PATH, _PAGE, _MOST_BYTES = 4096, 4096, 65_536
 _UNCHANGED = 0xFFFFFFFF
-#: The mode bits that the keeper may set. The filter refuses set-user-ID and set-group-ID before a call comes here.
+#: The mode bits that the keeper may set. The filter refuses set-user-ID and set-group-ID before a system call comes
+#: here.
 _MODES = 0o1777
 _BY_DESCRIPTOR = frozenset({"fchmod", "fchown", "fsetxattr", "fremovexattr"})
 _OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")

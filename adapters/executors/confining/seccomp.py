@@ -1,9 +1,10 @@
 """Makes filters of system calls, as programs of classic BPF: seccomp(2).
 
-The kernel refuses the calls that the filters name.
+The kernel refuses the system calls that the filters name.
 
-A filter sees only numbers, pointers and descriptors, so it can't read the path of a call. The kernel therefore hands
-calls that change a file to the keeper (`notifications`), which checks the path and makes the change itself.
+A filter sees only numbers, pointers and descriptors, so it can't read the path of a system call. The kernel therefore
+hands system calls that change a file to the keeper (`notifications`), which checks the path and makes the change
+itself.
 """
 
 from __future__ import annotations
@@ -33,25 +34,29 @@ _SET_ID = 0o6000
 
 
 class Numbers(NamedTuple):
-    """The numbers of the system calls of one architecture. Calls that it doesn't have are left out."""
+    """The numbers of the system calls of one architecture.
+
+    System calls that the architecture doesn't have are left out.
+    """
 
     architecture: int
     seccomp: int
-    #: For each call that sets a mode, two positions among its arguments: of the mode, and of the flags. The second
-    #: position is None if the mode always counts, and not only for a new file.
+    #: For each system call that sets a mode, the positions of two of its arguments: the mode and the flags. The second
+    #: position is None if the system call always uses the mode, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
-    #: Calls that the filter reports as not implemented: calls that use memory without counting against a bound, I/O
-    #: that bypasses filters, and calls whose arguments a filter can't read. Programs manage without them, as on an
+    #: System calls that the filter reports as not implemented: those that use memory without counting against a bound,
+    #: I/O that bypasses filters, and those whose arguments a filter can't read. Programs manage without them, as on an
     #: older kernel.
     absent: tuple[int, ...]
     clone: int
-    #: Calls that make or enter namespaces.
+    #: System calls that make or enter namespaces.
     namespaces: tuple[int, ...]
-    #: Calls that read or control other processes, and calls for kernel keys.
+    #: System calls that read or control other processes, and system calls for kernel keys.
     others: tuple[int, ...]
-    #: Calls that make a socket, except a connected pair, and calls for IPC objects that outlive their process.
+    #: System calls that make a socket, except a connected pair, and system calls for IPC objects that outlive their
+    #: process.
     channels: tuple[int, ...]
-    #: Calls that change a file by its path or descriptor, each with the name of its change in `notifications`.
+    #: System calls that change a file by its path or descriptor, each with the name of its change in `notifications`.
     changes: dict[int, str]
 
 
@@ -144,9 +149,11 @@ def inside() -> bytes:
 
 
 def alone(*, answered: bool) -> bytes:
-    """Return the filter for a command that only Landlock confines. It also refuses sockets and other processes.
+    """Return the filter for a command that only Landlock confines.
 
-    If `answered` is true, the keeper answers calls that change a file.
+    The filter also refuses sockets and control of other processes.
+
+    If `answered` is true, the keeper answers system calls that change a file.
     """
     found = numbers()
     changes = [_if(number, [_returned(_NOTIFY)]) for number in found.changes]

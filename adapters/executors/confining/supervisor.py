@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from adapters.executors.confining.plan import Way
 
 NEVER_STARTED = 125
-#: The kinds of confinement that have a module. `none` has no module.
+#: The kinds of confinement that have a module. The kind `none` has no module.
 WAYS = ("bubblewrap", "namespace", "landlock")
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 #: Seconds between two checks of the command's use of resources.
@@ -155,7 +155,7 @@ class _Keeping:
         return time.monotonic() >= self.kill_at
 
     def _bound(self) -> None:
-        """If the command exceeds a bound, start to kill its processes, and report the bound's name to the service."""
+        """If the command exceeds a bound, begin to kill its processes, and report the bound's name to the service."""
         now = time.monotonic()
         if self.kill_at is not None or self.alone or now < self._look_at:
             return
@@ -225,7 +225,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
         way = _way(plan)
         if plan.user is not None:
             _change_user(*plan.user)
-        # This must be set again, because a change of the user clears it.
+        # Set the death signal again, because a change of the user clears it.
         system.prctl(system.PDEATHSIG, signal.SIGKILL)
         # Python ignores these signals, but programs expect the default.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):

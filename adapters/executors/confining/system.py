@@ -52,7 +52,7 @@ def unshare(flags: int) -> None:
 
 
 def signals(numbers: set[signal.Signals]) -> int:
-    """Return a descriptor that becomes readable when one of these signals comes: signalfd(2).
+    """Return a descriptor that becomes readable when the process gets one of these signals: signalfd(2).
 
     The caller must block the signals.
     """

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column. It is empty for every existing call, because none of them was erased."""
+    """Add the column. It is empty for every existing call, because no existing call was erased."""
     op.add_column("calls", sa.Column("erased_at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True))
 
 

@@ -49,7 +49,7 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
         with connect(config, socket) as client:
             taken = client.call("reload")
     except ClientError as error:
-        # If nobody is left among the operators, the service's own user must still be able to reload. That user can send
+        # The service's own user must be able to reload even if nobody is left among the operators. This user can send
         # the service a signal anyway.
         if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
             raise

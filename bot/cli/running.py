@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
 
 
-#: A start waits at most this many seconds for another service that uses the same state folder. That service stops
+#: A start waits at most this many seconds for another service that uses the same state folder. The other service stops
 #: within 40 seconds, because running tools get 35.
 WAIT_S = 60.0
 

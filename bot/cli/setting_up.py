@@ -47,7 +47,7 @@ self_approval = {limit}
 
 
 class Platform(StrEnum):
-    """What `init` can set up: chat platforms, the servers of an MCP client, and coding agents."""
+    """The things that `init` can set up: chat platforms, the servers of an MCP client, and coding agents."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"

@@ -127,7 +127,7 @@ class Presses:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.
 
         Each card gets its file only once: the record says whether the card has its file. If the file can't be sent,
-        tell the person who pressed. That person has still seen the details, and the next press tries to send the file
+        tell the person who pressed. By then the person has seen the details, and the next press tries to send the file
         again.
         """
         file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))

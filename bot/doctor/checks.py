@@ -661,8 +661,8 @@ def _flat(text: str) -> str:
 def _dry_run(state: Path) -> Iterator[Check]:
     """Check that this machine can ask for, approve, run and record a call.
 
-    The check uses a temporary state folder and deletes it. That folder is made in the state folder or, before the first
-    start, in the system's folder for temporary files.
+    The check uses a temporary state folder and deletes it. It makes this folder in the state folder or, before the
+    first start, in the system's folder for temporary files.
     """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError

@@ -48,7 +48,9 @@ class Shift(Struct, frozen=True):
 
 
 class Backtest(Struct, frozen=True):
-    """The number of requests that both policies judged, and the groups that they judge differently, largest first."""
+    """The number of requests that both policies judged, and the groups of requests that they judge differently, largest
+    first.
+    """
 
     judged: int
     shifts: tuple[Shift, ...]

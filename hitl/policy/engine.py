@@ -49,7 +49,8 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # a rule caches at most this many outcomes in `asked`: callers may send any number of argument names
+# at most this many outcomes are cached in a rule's `asked`, because callers may send any number of argument names
+_MAX_NAMES = 32
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -125,7 +126,7 @@ class Compiled:
     asked: dict[str, Outcome] = field(default_factory=dict)
 
     def asking(self, name: str) -> Outcome:
-        """Return the outcome for a call with an argument that the rule doesn't look at: a person is asked."""
+        """Return the outcome for a call with an argument that the rule doesn't look at: the policy asks a person."""
         found = self.asked.get(name)
         if found is None:
             if len(self.asked) >= _MAX_NAMES:
@@ -153,7 +154,9 @@ class Compiled:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of switches."""
+    """Return whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of true and false
+    values.
+    """
     if type(value) in values.SCALARS:
         return True
     if isinstance(value, Mapping):
@@ -166,7 +169,10 @@ _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the arguments that a condition on a role also looks at: a command is judged in its working folder."""
+    """Return the arguments that a condition on a role also looks at.
+
+    For a command, this is the working folder in which the command runs.
+    """
     return known.folder if role == "command" else ()
 
 
@@ -214,7 +220,7 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _loosens(rule: Rule) -> bool:
-    """Return whether a rule allows more calls when it holds: it allows, or it sets a risk below high."""
+    """Return whether a rule lets more calls run when it holds: it allows calls, or it sets a risk below high."""
     if rule.action is not None:
         return rule.action == "allow"
     return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
@@ -392,7 +398,7 @@ class Policy:
             return self._failed(error)
 
     def judge_slowly(self, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call by a trial of every rule in order. ``judge`` must give the same verdict."""
+        """Return the verdict on a call, found by trying every rule in order. ``judge`` must give the same verdict."""
         try:
             scope = CallScope(call, self._surroundings)
             groups = (self._forbid, self._rules, self._levels, self._raising)

@@ -154,8 +154,8 @@ def _regex(pattern: str) -> str:
 class Glob:
     """A checked path glob. Each of its regular expressions is compiled on first use.
 
-    A preset has about 70 globs and one call needs few of them; compiling all of them took most of the time to load a
-    policy.
+    A preset has about 70 globs, and one call needs few of them. Compiling all globs at once took most of the time to
+    load a policy.
     """
 
     text: str
@@ -259,7 +259,7 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
     """Return the letters at the end of a pattern, or the character class there.
 
-    Return "" and None if the pattern ends otherwise.
+    Return "" and None if the pattern ends in neither.
     """
     found = _END.search(pattern)
     if found is None:

@@ -23,7 +23,7 @@ Address = IPv4Address | IPv6Address
 MAX_PORT = 65535
 _MAX_HOST, _MAX_URL, _MAX_NUMBER = 253, 8192, 16
 _OCTETS, _OCTET = 4, 255
-_SMALLEST_CARRIED = 0xFFFF  # ``::`` and ``::1`` carry no IPv4 address
+_SMALLEST_CARRIED = 0xFFFF  # ``::`` and ``::1`` are below this number and hold no IPv4 address
 
 CLASSES = names(
     "loopback private link_local metadata shared benchmark multicast broadcast unspecified "
@@ -92,7 +92,8 @@ _INTERNAL = (
 
 _V4_NETWORKS = tuple((IPv4Network(net), name) for net, name in _V4)
 _V6_NETWORKS = tuple((IPv6Network(net), name) for net, name in _V6)
-_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks that hold an IPv4 address, and the lowest bit of it
+# networks whose addresses hold an IPv4 address, and the lowest bit of that IPv4 address
+_MAPPED: tuple[tuple[IPv6Network, int], ...] = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("::ffff:0:0:0/96"), 0),
     (IPv6Network("::/96"), 0),

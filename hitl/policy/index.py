@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # trying at most this many rules is faster than a look-up
+SMALL: Final = 4  # for at most this many rules, trying each rule is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints
@@ -182,7 +182,7 @@ class _Argument:
                 self.absent.append(at)
                 if whole and not (
                     rule.textual and gate.op == "eq"
-                ):  # an absent argument isn't equal, so there is no doubt
+                ):  # an absent argument isn't equal to the value, so the rule leaves no doubt
                     self.doubted = at
         return filed
 

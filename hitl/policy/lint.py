@@ -84,7 +84,7 @@ def _too_early(allow: Rule, deny: Rule) -> Problem:
 def _not_told(checked: Checked) -> list[Problem]:
     """Warn of an allow rule after a deny rule that tests an argument, if the allow rule doesn't require this argument.
 
-    A call without that argument leaves the deny in doubt, so a person is asked.
+    A call without that argument leaves in doubt whether the deny rule applies, so a person is asked.
     """
     found: list[Problem] = []
     denies = [(rule, _compared(rule.when)) for rule in checked.forbid]
@@ -145,7 +145,7 @@ def _begins_with_verb(name: str) -> bool:
 
 
 def _keys(checked: Checked) -> list[Problem]:
-    """Warn of conditions whose key is a path with dots: here such a key is the name of one argument."""
+    """Warn of conditions whose key looks like a path with dots, because such a key is the name of one argument here."""
     found: list[Problem] = []
     for rule in _own(checked):
         for key in _compared(rule.when):

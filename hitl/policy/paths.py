@@ -98,7 +98,9 @@ class PathScope:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def tightens(self, glob: Glob, text: str) -> int:
-        """Judge a path for a rule that tightens: YES if the glob covers an exact reading, UNSURE if a doubtful one."""
+        """Judge a path for a rule that tightens: YES if the glob covers an exact reading, UNSURE if it covers a
+        doubtful reading, else NO.
+        """
         folded = self._folds(text)
         pattern = glob.folded if folded else glob.perhaps
         if plain_path(text) and self.paths is None:
@@ -113,7 +115,10 @@ class PathScope:
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
 
     def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
-        """Return True if ``relevant`` certainly rejects every name of a path, or False if a slower look is needed."""
+        """Return True if ``relevant`` certainly rejects every name of a path.
+
+        Return False if only a slower check can tell.
+        """
         readings = read_path(text, self.cwd)
         if not readings.certain or "{" in text or not text.isascii():
             return False
@@ -133,14 +138,14 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the certain names of a path, its possible names, and whether there are certainly no other names."""
+        """Return the certain names of a path, its possible names, and whether the path certainly has no other names."""
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
         told = text.startswith("/") or self.cwd is not None or ".." not in text
         return names, readings.loose, readings.certain and told and not self._unresolved(text)
 
     def _within(self, glob: Glob, name: str) -> bool:
-        """Return whether the glob covers a name for certain; a wildcard never matches a leading ``..``."""
+        """Return whether the glob certainly covers a name. A wildcard never matches a leading ``..``."""
         if name.startswith("..") and name[2:3] in ("", "/") and not glob.text.startswith(".."):
             return False
         if name.startswith("/") and not glob.absolute:

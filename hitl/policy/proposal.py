@@ -1,8 +1,8 @@
 """Writes suggested rules into a whole policy document, which adds them to the policy that applies now.
 
-A preset can be named by a document, so the new document names it. Any other document is repeated, with the new rules
-before its own. Its comments stay if its rules are a YAML list in block style; else the document is written again from
-its values.
+If the policy is a preset, the new document names that preset. Otherwise the new document repeats the policy's document,
+with the new rules before its own rules. The comments stay if the rules are a YAML list in block style; if not, the
+document is written again from its values.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-# A text that begins like a number is quoted, because YAML 1.2 has more forms of numbers than the dumper knows.
+# A text that begins like a number is quoted, because YAML 1.2 has more spellings of numbers than the dumper knows.
 _Dumper.add_representer(
     str,
     lambda dumper, value: dumper.represent_scalar(

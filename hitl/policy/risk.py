@@ -75,7 +75,7 @@ _LOW_VERBS = names(
     "filter aggregate rank score measure audit trace profile resolve decode tokenize embed rerank "
     "screenshot"
 )
-_NOUNS = frozenset(  # verbs that are nouns at the end of a name: get_run, list_order, read_message
+_NOUNS = frozenset(  # verbs that are nouns at the end of a name, as in get_run, list_order and read_message
     [
         "update",
         "run",
@@ -235,8 +235,8 @@ _MOST_VALUES = 2_000
 #: Characters. A longer argument is read up to this length.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
-#: Every text that `_LOST` matches holds one of these. Each begins with a letter, not with `\b`: a search for a few
-#: first letters takes half the time.
+#: Every text that `_LOST` matches holds one of these. Each pattern begins with a letter, not with `\b`, because a
+#: search for a few first letters takes half the time.
 _loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
@@ -391,7 +391,10 @@ def _is_system(text: str) -> bool:
 
 
 def _assess_command(call: PolicyCall) -> Assessment:
-    """Assess a command: if the tables know the whole line, by its effects; any other line is at least high."""
+    """Assess a command. If the tables know the whole line, its effects give the level.
+
+    The level of any other line is at least high.
+    """
     found = command_effects(call)
     if not isinstance(found, Effects):
         level, why = _KINDS["command"]
@@ -493,7 +496,7 @@ def _listed(value: Any) -> Sequence[Any]:
 def _suspect(text: str) -> bool:
     """Return whether any of the patterns could match.
 
-    Plain searches are used, because nearly every argument comes here.
+    This cheap check, made of plain string searches, runs on most text arguments before the RE2 search.
     """
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
@@ -506,7 +509,7 @@ def _suspect(text: str) -> bool:
 def _search() -> Callable[[str], list[int] | None]:
     """Return a search for all patterns at once.
 
-    It uses RE2, whose time grows linearly with the text, because an agent wrote the text.
+    The search uses RE2, whose time grows only linearly with the text. This matters because an agent wrote the text.
     """
     return pattern_set([pattern for pattern, _, _ in _PATTERNS])
 

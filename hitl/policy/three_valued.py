@@ -1,4 +1,4 @@
-"""The three answers of a condition: it holds (YES), it does not hold (NO), or it cannot tell (UNSURE).
+"""The three answers of a condition: it holds (YES), it does not hold (NO), or the condition cannot tell (UNSURE).
 
 The numbers are ordered so that ``min`` is *and*, ``max`` is *or*, and ``YES - x`` is *not* (Kleene's strong logic).
 """

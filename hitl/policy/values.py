@@ -7,9 +7,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 MISSING: Final = object()
-#: The last item of ``leaves`` if it stops before the end: the value holds more scalars that were not looked at.
+#: The last item of ``leaves`` if it stops before the end. It says that the value holds more scalars, which were not
+#: looked at.
 CUT: Final = object()
-#: The types of values that can hold no other values. A look-up here is quicker than a check for a Mapping.
+#: The types of values that can hold no other values. Looking a type up here is quicker than testing for a Mapping.
 SCALARS: Final = frozenset((str, int, float, bool, Decimal, type(None)))
 MAX_NODES = 20_000
 _MAX_NUMBER = 64

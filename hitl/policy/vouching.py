@@ -94,8 +94,9 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """Return YES if the path is a file now, else UNSURE: git would show the whole of a branch or folder with that
-        name.
+        """Return YES if the path is a file now, else UNSURE.
+
+        If the path names a branch or folder, git would show all of it.
         """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
@@ -124,7 +125,9 @@ class Vouching:
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Judge a pattern that meets no closed glob: by one name that it matches, and by the links behind it."""
+        """Judge a pattern that meets no closed glob: judge one name that the pattern matches, and the links that the
+        pattern reaches.
+        """
         return min(self._one(tool, _example(pattern)), self._links(pattern, tool))
 
     def _meets_none(self, use: PathUse, tool: str, *, hidden: bool = True) -> bool:
@@ -238,9 +241,9 @@ class Vouching:
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
 
     def _tracked(self, path: str) -> Sequence[str] | None:
-        """Return the files that git tracks: git may show a file that isn't in the folder any more.
+        """Return the files that git tracks, because git may show a file that isn't in the folder any more.
 
-        Return None if unknown.
+        Return None if git's list of files can't be read.
         """
         if self.paths is None or self.cwd is None:
             return None
@@ -300,7 +303,7 @@ def _last(alternative: str) -> str:
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out, because it is hidden or because no pattern covers its name."""
+    """Return whether the command leaves a file out: the file is hidden, or no pattern covers its name."""
     parts = name.split("/")
     if use.visible and any(part.startswith(".") for part in parts):
         return True

@@ -27,7 +27,7 @@ _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u26
 class Sign(Enum):
     """The meaning of an emoji: yes, no, or WITH.
 
-    An emoji with the meaning WITH says nothing alone and may follow a yes.
+    An emoji with the meaning WITH is no answer alone, but may follow a yes.
     """
 
     YES = "yes"
@@ -36,10 +36,10 @@ class Sign(Enum):
 
 
 def sign(emoji: str) -> Sign | None:
-    """Return the meaning of an emoji, or None if it is unknown.
+    """Return the meaning of an emoji, or None if the emoji is unknown.
 
-    The emoji is the character itself, `:name:`, or the bare `name` of a reaction. Platforms that send names write the
-    skin tone after the name (`+1::skin-tone-4`).
+    The emoji is given as the character itself, as `:name:`, or as the bare `name` of a reaction. Platforms that send
+    names write the skin tone after the name (`+1::skin-tone-4`).
     """
     named = _TONE.sub("", emoji)
     plain = named.strip(":") if len(named) > 1 and named.strip(":") else named

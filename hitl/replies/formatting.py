@@ -22,7 +22,7 @@ class Marked(NamedTuple):
 
 
 def unformatted(spans: Sequence[Span]) -> bool:
-    """Return whether the message has no formatting except emphasis, so that all words are meant as they are."""
+    """Return whether the message has no formatting except emphasis, so that each word counts as typed."""
     return all(span.kind is SpanKind.EMPHASIS for span in spans)
 
 

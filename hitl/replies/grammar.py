@@ -41,7 +41,7 @@ _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
 #: These signs between words offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
-#: Behind a change of mind these words may only close the sentence: "I changed my mind, ok".
+#: After a change of mind, these words may only close the sentence: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
@@ -156,7 +156,10 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own (a transcript holds it, or it offers a choice), or None."""
+    """Return the reason why a yes isn't the person's own: it is in a transcript, or the message offers a choice.
+
+    Return None if the yes is their own.
+    """
     if _is_transcript(parse):
         return Doubt.SPEAKER
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
@@ -235,7 +238,7 @@ def _numbered(parse: Parse, at: int) -> bool:
 
 
 def _head(parse: Parse) -> int:
-    """Return the token at which a no begins. Only politeness may come before it; else return NOWHERE."""
+    """Return the token at which a no begins, or NOWHERE. Only polite words may come before the no."""
     at = 0
     while at < len(parse.tokens):
         token = parse.tokens[at]
@@ -286,7 +289,7 @@ def _may_follow(parse: Parse, at: int) -> bool:
 
 
 def _contradicted(parse: Parse, at: int) -> bool:
-    """Return whether the message also holds a yes: an emoji, or a whole clause after the no."""
+    """Return whether the message also holds a yes: an emoji that means yes, or a whole clause after the no."""
     if TokenKind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
         return True
     if at == len(parse.tokens):
@@ -328,9 +331,10 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
 
 
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
-    """Return whether a word for all calls is a part of the no at `start`: "all" of "not at all".
+    """Return whether a word for all calls is a part of the no at `start`, like "all" in "not at all".
 
-    It is no such part if the words before it are a no already, and the no ends with it: "all" of "reject all".
+    The word is no part of the no if the words before it are a no already and this no ends with the word, like "all" in
+    "reject all".
     """
     ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
     return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

@@ -38,7 +38,7 @@ class Reading:
 
 
 def unclear(doubt: Doubt, said: str | None = None) -> Reading:
-    """Return the reading of a message that is no answer. `said` holds the words that the doubt is about, if any."""
+    """Return the reading of a message that is no answer. `said` holds the words that make it doubtful, if any."""
     return Reading(Meaning.UNCLEAR, why=fact(doubt) if said is None else fact(doubt, said=said))
 
 

@@ -43,7 +43,7 @@ def greeted(text: str) -> Greeted | None:
 
 
 def unsigned(text: str) -> str:
-    """Remove the name that signs a text: "Approved - Jan". Return the same text if no listed name signs it.
+    """Remove the name that signs a text: "Approved - Jan". If no listed name signs the text, return the text unchanged.
 
     Only listed names count, because other words after the dash may limit the yes: "Approved - Staging".
     """

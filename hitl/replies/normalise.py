@@ -44,7 +44,8 @@ _PERSON = (
 _BETWEEN = "(?:of|for|and|de|du|des|von|van|der|den|da|di|del|la|&)(?=[ \\t])"
 _NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|{_BETWEEN}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
 _LINE = re.compile(r"[^\n]*\n?")
-#: Signatures are rare, and each of their patterns takes 3 ms to compile. So they are compiled when first needed.
+#: Signatures are rare, and each of their patterns takes 3 ms to compile. So each pattern is compiled when it is first
+#: needed.
 _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
 #: A signature is searched in this many characters at the end of a text.

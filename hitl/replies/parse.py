@@ -21,7 +21,8 @@ from hitl.replies.tokens import Token, TokenKind
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
-#: The stops that may be part of an idiom. A dash and a colon aren't, because after a no they introduce a reason.
+#: The stops that may be part of an idiom. The dash and the colon are not among them, because after a no they introduce
+#: a reason.
 _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 #: The longest phrase that addresses somebody, in words.
 _LONGEST_ADDRESS = 3
@@ -134,10 +135,10 @@ class Parse:
         return not longer and self.covered(0, at, YES) == (at, True)
 
     def adds_no_answer(self) -> bool:
-        """Return whether all words behind a yes at the start are one phrase that answers nothing.
+        """Return whether all words after a yes at the start are one phrase that answers nothing.
 
-        A longer phrase may join such words to the yes: "yes you can" of "yes you can approve it". Read by themselves,
-        they still answer nothing, as they do behind a comma.
+        A longer phrase may join such words to the yes: "yes you can" of "yes you can approve it". Read alone, the words
+        after the yes still answer nothing, as they would after a comma.
         """
         end = self.end()
         return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)

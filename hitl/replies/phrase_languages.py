@@ -1,4 +1,7 @@
-"""Reads answers in languages that have no file of their own: a few exact phrases of each language, and nothing else."""
+"""Reads answers in languages that have no file of their own.
+
+For each of these languages, only a few exact phrases are known.
+"""
 
 from collections.abc import Sequence
 from functools import cache

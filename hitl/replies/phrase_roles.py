@@ -21,7 +21,7 @@ TURN = 65536
 OPENS = 131072
 #: Says that there is no fault: "no es peligroso". With a comma it may be a rejection: "no, es peligroso".
 DENIES = 262144
-#: Addresses somebody: the word right after it may be a name ("Hi Jo").
+#: Addresses somebody. The word right after such a phrase may be a name ("Hi Jo").
 ADDRESSES = 524288
 #: Describes a state or confirms a statement, even if the same words can also mean yes: "all good", "it is".
 REMARK = 1048576

@@ -21,7 +21,7 @@ _FIRST = "en"
 #: For another code of a language, the code that we use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
-#: The stops that may separate a no from its reason in another language. A line break may do so too.
+#: The stops that may separate a no from its reason in another language. A line break may separate them too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 #: Signs that announce more words if they end a yes. Those words may be a condition.
@@ -34,7 +34,8 @@ _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 #: A longer text isn't read at all. Chat messages have at most about 4,000 characters.
 LONGEST = 5_000
-#: Programs write this for a missing number. In lower case the reader would take it for a French no.
+#: Programs write this for a missing number. The reader changes letters to lower case and would take this for a French
+#: no.
 _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
@@ -136,7 +137,7 @@ def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, ment
 def _breaks_off(tokens: list[Token]) -> bool:
     """Return whether the last sign of a message announces more words: "yes,", "ok:", "go -".
 
-    A comma after a blank announces nothing, because transcripts of speech end with it.
+    A comma after a blank announces no words, because transcripts of speech end with such a comma.
     """
     if tokens[-1].kind is not TokenKind.BREAK:
         return False
@@ -146,7 +147,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 
 def _bare(readings: list[Reading]) -> bool:
-    """Return whether the message was understood, and every answer is without a reason."""
+    """Return whether the message was understood and none of its answers has a reason."""
     return not [reading for reading in readings if reading.verdict is Meaning.UNCLEAR or reading.reason]
 
 
@@ -224,7 +225,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
 
 
 def _own(language: str | None) -> str:
-    """Return the code that a conversation's language has here, or '' if its language isn't known."""
+    """Return our code for a conversation's language, or '' if we don't know the language."""
     if not language:
         return ""
     code = language.replace("_", "-").partition("-")[0].casefold()
@@ -349,7 +350,10 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 
 def _hesitates(parse: Parse) -> bool:
-    """Return whether a language finds a doubt, also as the end of a phrase that answers nothing: "but" of "ok but"."""
+    """Return whether a language finds a doubt in the words.
+
+    The doubt may also be the end of a phrase that answers nothing: "but" of "ok but".
+    """
     return any(parse.longest(at)[1] & _HESITATES for at in range(len(parse.tokens)))
 
 

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: A doubled last letter counts as a slip only in words longer than this: "noo" is a slip of "no", but "oo" isn't one of
-#: "o".
+#: A doubled last letter counts as a slip only in words longer than this: "noo" is a slip of "no", but "oo" is no slip
+#: of "o".
 _SHORTEST_DOUBLED = 2
 _DROPPED = re.compile(
     "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3"
@@ -48,7 +48,7 @@ def bare(word: str) -> str:
 def unstretched(word: str) -> Iterator[str]:
     """Yield the words that a stretched word may mean (`yesss`, `okkk`, `yess`, `nooo`).
 
-    A laugh (`kkk`) means no word.
+    A laugh (`kkk`) isn't taken for a word.
     """
     if _RUN.search(word):
         if word == word[0] * len(word):

@@ -8,9 +8,10 @@ _SHORT = re.compile(r"(?=.*[0-9])(?=.*[a-zA-Z])[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{6
 _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 #: Ids of other systems whose formats we read, such as `confirm_123`.
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
-#: A word or a unit with a number ("after5", "10days"). It counts as a ref only if an open call has that ref.
+#: A word or a unit with a number ("after5", "10days"). Such a text counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: Every ref holds one of these characters, except a ref that is known to be open. This one search sorts out most words.
+#: Every ref holds one of these characters, except a ref that is known to be open. So this one search rules out most
+#: words.
 _NO_WORD = re.compile("[0-9_]")
 
 

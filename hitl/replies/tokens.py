@@ -88,7 +88,7 @@ _KINDS = {
 }
 #: Our commands that decide a call, without the slash.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "withdraw", "deny"})
-#: A command may be followed by our name. A command with another name after it belongs to another bot.
+#: Our name may follow a command. If another name follows, the command is for another bot.
 _TO_US = "@sayso"
 _WELL = "well"
 _VOTES = {"+2": "+1", "-2": "-1"}

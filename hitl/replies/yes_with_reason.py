@@ -9,7 +9,7 @@ from hitl.replies.reader import read, verdict
 #: The words for "because" in the languages in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: A reason may hold words that the reader doesn't know, or a remark. Every other doubt speaks against the yes.
+#: A reason may hold words that the reader doesn't know, or a remark. Any other doubt makes the yes unclear.
 _MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys of ``version: 1`` that tighten a policy. This dialect doesn't read them, so a document with such a key is
-#: refused: without the key, the document would be weaker than its author meant.
+#: Keys with which ``version: 1`` tightens a policy. This dialect doesn't read them. A document with such a key is
+#: refused, because without the key the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
 _MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
 
@@ -39,7 +39,7 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does, unless that is unsafe."""
+    """Reads a document as contenox does. Where that would be unsafe, the document is refused or read more strictly."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -66,7 +66,7 @@ class Reader(ours.Reader):
         )
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Add a warning instead of a problem: contenox loads such a document."""
+        """Add a warning, not a problem, because contenox loads such a document."""
         self.warn(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
@@ -156,7 +156,7 @@ class Reader(ours.Reader):
         return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
-        """Read a condition. contenox has no groups of conditions."""
+        """Read a single condition, because contenox has no groups of conditions."""
         if isinstance(value, dict):
             return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
@@ -165,7 +165,7 @@ class Reader(ours.Reader):
         """Accept a key although the operator takes no key."""
 
     def role(self, key: str, path: str) -> None:
-        """Accept any key: contenox has no roles."""
+        """Accept any key, because contenox has no roles."""
 
     def whole_names(self, value: Any, path: str) -> None:
         """Accept a pattern among the names of a set."""

@@ -14,7 +14,8 @@ from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-_TIMEOUT_S: Final = 60  # harombe's own timeout. It applies if the rule, its level and the section set none.
+# harombe's own timeout. It applies if neither the rule nor its level nor the section sets a timeout.
+_TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
@@ -225,10 +226,10 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Return whether a rule asks.
+    """Return whether a rule asks people.
 
-    The rule's own setting counts, or else that of its level. But a rule always asks if its level asks, or if its risk
-    is high or critical.
+    The rule's own setting counts. If the rule has no such setting, the setting of its level counts. But a rule always
+    asks if its level asks, or if its risk is high or critical.
     """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
@@ -282,7 +283,7 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The rule that is being translated: its place, and whether it asks (or allows)."""
+    """The rule that is being translated: its place in the document, and whether it asks people or allows."""
 
     writer: Translation
     path: str
@@ -364,9 +365,10 @@ def _is_path(pattern: str, key: str) -> bool:
 
 
 def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
-    """Translate a pattern, which harombe tries only at the start of the text.
+    """Translate a pattern. harombe tries a pattern only at the start of the text.
 
-    In a rule that asks, the pattern is searched anywhere in the text, so that the rule asks about more calls.
+    In a rule that asks, the translated pattern is searched anywhere in the text, so that the rule asks about more
+    calls.
     """
     negative = _LOOKAHEAD.fullmatch(pattern)
     op = "path_matches" if _is_path(pattern, key) else "matches"

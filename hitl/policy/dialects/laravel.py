@@ -11,7 +11,7 @@ from hitl.policy.dialects.translation import Translation
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Sections about other things than tool calls, each with the reason why it is left out.
+#: Sections about other things than tool calls. The value says why the section is left out.
 _ELSEWHERE: Final = {
     "tool_firewall": "Sayso changes no arguments; deny or ask about owner keys by rules of your own",
     "input_screen": "prompts are not screened here",

@@ -128,7 +128,7 @@ class Reader(Notes):
         return sentence
 
     def fields(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read the names of arguments that a card shows below its headline. There may be none."""
+        """Read the names of the arguments that a card shows below its headline. The list may be empty."""
         found = self.items(value, path)
         if not all(isinstance(name, str) and name for name in found):
             self.refuse(path, "takes a list of argument names", "such as ['note']")
@@ -304,7 +304,10 @@ class Reader(Notes):
         return found
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Refuse a pattern among the names of a set: they are compared as whole names, so it would match no tool."""
+        """Refuse a pattern among the names of a set.
+
+        These names are compared as whole names, so a pattern would match no tool.
+        """
         for one in value if isinstance(value, list) else str(value or "").split(","):
             if isinstance(one, str) and is_pattern(one):
                 said = f"the name {one!r} is a pattern, and names of a set are compared whole"

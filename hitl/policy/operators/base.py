@@ -22,7 +22,7 @@ _LONG = 256  # a text costs one more unit of the budget for each 256 characters
 
 
 class BadValue(ValueError):
-    """A condition's value that the operator can't use. The message names the values that it takes."""
+    """A condition has a value that the operator can't use. The message names the values that the operator takes."""
 
 
 # --- compiling
@@ -119,7 +119,7 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Join the answers for several values: one YES is enough to tighten, every value must be YES to loosen.
+    """Join the answers for several values. To tighten, one YES is enough; to loosen, every value must be YES.
 
     Return UNSURE if there are more values than the call's budget allows.
     """
@@ -158,7 +158,9 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Return a judge of texts that is less sure about other values: for these, its NO becomes UNSURE.
+    """Return a judge of texts that is less sure about values of other types.
+
+    For such a value, the judge's NO becomes UNSURE.
 
     If the condition loosens, or its key is ``*``, the judge is returned unchanged.
     """

@@ -113,7 +113,7 @@ def longest_alike(texts: Iterable[str]) -> int:
 
 
 def _build_eq(condition: Condition, use: ConditionUse) -> Test:
-    if use.textual:  # contenox: an absent argument equals nothing
+    if use.textual:  # in contenox, an absent argument equals no value
         use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 
@@ -149,7 +149,10 @@ def _build_in(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
-    """Return a judge that looks a value up in a set of texts. Its answer is that of a comparison with each text."""
+    """Return a judge that looks a value up in a set of texts.
+
+    Its answer equals that of comparing the value with each text.
+    """
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
     numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)

@@ -25,8 +25,8 @@ from hitl.policy.operators.base import (
 from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-MAX_URL = 16_384  # some clients accept longer URLs, but it takes too long to decode them
-_NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host: nothing is fetched from one
+MAX_URL = 16_384  # some clients accept longer URLs, but decoding a longer URL takes too long
+_NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host; clients fetch nothing from such a URL
 _URL_COST = 20  # the units of a call's budget for one judgement; ``eq`` takes 1
 
 

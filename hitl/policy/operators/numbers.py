@@ -22,7 +22,7 @@ def _decimal(value: Any) -> int | Decimal:
     if found is None:
         raise BadValue("takes a number")
     whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
-    return int(found) if whole else found  # an int compares faster
+    return int(found) if whole else found  # comparing an int is faster
 
 
 _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {

@@ -107,7 +107,8 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                     return other
                 value = values.text(value)
             text: str = value
-            if len(text) > MAX_PATH:  # no path is so long, but with the key ``*`` it may be another text
+            # no path is so long, but with the key ``*`` the text may be something other than a path
+            if len(text) > MAX_PATH:
                 return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):
@@ -151,7 +152,10 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test whether one of the globs could cover a text, or None if a glob has no literal part."""
+    """Return a quick test whether one of the globs could cover a text.
+
+    Return None if one of the globs has no literal part.
+    """
     return _hints(tuple(globs))
 
 

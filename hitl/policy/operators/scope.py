@@ -22,10 +22,11 @@ from hitl.policy.vouching import Vouching
 
 ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
-#: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
+#: The budget for one call; judging one short value takes one unit. Once the budget is used up, conditions answer
+#: UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are passed on to be read as a command. The reader of
-#: commands looks at fewer.
+#: At most this many words of a list, or characters of a text, are passed to the reader of commands. That reader looks
+#: at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -60,7 +61,7 @@ def disputed(call: PolicyCall) -> bool:
 class Surroundings:
     """The ports that conditions may ask: the file system, host names, and the judge of a command's paths.
 
-    Without ``paths``, paths are judged by their text alone.
+    If ``paths`` is None, paths are judged by their text alone.
     """
 
     paths: Paths | None = None

@@ -37,9 +37,9 @@ HINTS: Mapping[str, bool] = {
 
 
 def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
-    """Return a tool's hint as its server claims it, and the value to assume at worst.
+    """Return a tool's hint as its server claims it, and the worst value that the hint may have.
 
-    For a trusted server both are the claim. A claim of an untrusted server may only tighten.
+    For a trusted server, both values are the claim. The claim of an untrusted server may only tighten.
     """
     worst = HINTS[name]
     given = (call.annotations or {}).get(name, worst)

@@ -85,7 +85,7 @@ class ParsedArguments:
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
     """Parse a step's words by the table of its program.
 
-    Raises NotPlain for a word that isn't in the table, or that the table lists under ``asks``.
+    Raises NotPlain for a word that the table doesn't list, or that it lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]
@@ -263,8 +263,9 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
 
     def _counted(self) -> bool:
-        """Return whether the number of operands is certain: no word may become several operands that shift the last
-        ones.
+        """Return whether the number of operands is certain.
+
+        It isn't if a word may become several operands and so shift the last operands.
         """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 

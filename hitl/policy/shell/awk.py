@@ -20,7 +20,8 @@ _TOKEN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL | re.ASCII,
 )
-#: A regular expression that every awk ends at the same slash: its brackets hold no slash and no second bracket.
+#: A regular expression that every version of awk ends at the same slash, because its brackets hold no slash and no
+#: second bracket.
 _EXPRESSION = re.compile(
     r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[/\\\n])(?:\[:[a-z]+:\]|[^\]\[/\\\n]|\\[^\n])*\])*/"
 )
@@ -42,7 +43,10 @@ def only_prints(program: str) -> bool:
 
 
 def _without_data(program: str) -> str | None:
-    """Return the program with a 0 in place of each text and regular expression, or None if one of them doesn't end."""
+    """Return the program with a 0 in place of each text and regular expression.
+
+    Return None if a text or regular expression has no end.
+    """
     kept: list[str] = []
     at, before, divides = 0, "other", False
     while at < len(program):

@@ -68,7 +68,7 @@ def _parsed(text: str) -> list[str | Group] | None:
             stack[-1][-1] += _closed(alternatives)
         elif part:
             stack[-1][-1].append(part.replace(COMMA, ",").replace(CLOSE, "}"))
-    while len(stack) > 1:  # never closed: the brace and its commas are plain characters
+    while len(stack) > 1:  # a brace that is never closed is a plain character, and so are its commas
         alternatives = stack.pop()
         stack[-1][-1] += ["{", *_joined(alternatives)]
     return stack[0][0]

@@ -17,7 +17,8 @@ from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
 
 MAX_WORDS: Final = 1024  # words of an argument list
-_MOST_KEPT = 8_192  # characters; the effects of longer commands are not cached, because their texts take much memory
+# characters; the effects of longer commands are not cached, because the texts of such commands take much memory
+_MOST_KEPT = 8_192
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ _SAME: Final[dict[str, tuple[str, ...]]] = {
     "python3": (),
     "node": ("-e --eval", "-p --print", "-r --require"),
 }  # fmt: skip
-#: Programs whose long options have one dash. So ``-abc`` is one option, not three.
+#: Programs whose long options have one dash. For them, ``-abc`` is one option, not three.
 _ONE_DASH = names(
     "find terraform java javac go gcc g++ clang openssl ffmpeg mvn php tofu packer vault consul nomad xcodebuild"
 )

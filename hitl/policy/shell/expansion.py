@@ -26,7 +26,7 @@ _TEXTUAL = frozenset({'"', "string_content", "$"})
 class WordReader:
     """Finds the values of the words in one shell text, as far as the text alone shows them."""
 
-    _owner: WordReader | None = None  # the reader of the text in which a nested command was found
+    _owner: WordReader | None = None  # for a nested command, the reader of the text that holds the command
     _root: Node | None = None
     _text = ""
     _ascii = False
@@ -177,7 +177,7 @@ class WordReader:
             return found
         if not any(
             mark in self._text for mark in ("=", "for", "select")
-        ):  # without one of these marks, the text has no assignment and no loop
+        ):  # without one of these marks, the text holds no assignment and no loop
             return found
         for node in descend(self._root):
             if node.type == "variable_assignment":

@@ -53,11 +53,11 @@ class PathUse:
     only: tuple[str, ...] = ()
     #: Whether hidden files are left out.
     visible: bool = False
-    #: Whether a file name that the pattern matches could be taken for an option.
+    #: Whether the pattern matches a file name that the program could take for an option.
     dashes: bool = False
     #: Whether links in the tree are followed.
     follows: bool = False
-    #: Whether the file names are passed on as text, so that a name with a blank becomes several names.
+    #: Whether the file names are passed on as text. A name with a blank then becomes several names.
     split: bool = False
 
 

@@ -31,7 +31,10 @@ _SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
 
 
 def wrong_entry(entry: str) -> str | None:
-    """Return why an entry can't match the commands that its author meant, with a correction, or None for a good one."""
+    """Return why an entry can't match the commands that its author meant, with a correction.
+
+    Return None for a good entry.
+    """
     words = entry.split()
     if not words or entry in _REDIRECTS:
         return None

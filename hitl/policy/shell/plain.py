@@ -67,7 +67,7 @@ class Step:
     outputs: tuple[ShellWord, ...] = ()
     #: The step whose output this step reads through a pipe, or None.
     fed_by: Step | None = None
-    #: Whether the step's error output goes into the pipe, too.
+    #: Whether the step's error output also goes into the pipe.
     merged: bool = False
 
 
@@ -279,7 +279,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def tested(self, node: Node, state: _State) -> _Folders:
-        """Visit ``[ ... ]`` or ``[[ ... ]]``. It is a step of its own, and each operand may name a file."""
+        """Visit ``[ ... ]`` or ``[[ ... ]]``. The test is one step, and each of its operands may name a file."""
         _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
@@ -380,7 +380,7 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept only a here-document with a quoted delimiter: its text is data.
+        """Accept a here-document only if its delimiter is quoted, because then its text is data.
 
         Other here-documents may hold expansions.
         """

@@ -109,7 +109,7 @@ class Words:
         return ShellWord(None, loose=True)
 
     def _string(self, node: Node) -> ShellWord:
-        """Read a text in double quotes. It is always one word."""
+        """Read a text in double quotes. Such a text is always one word."""
         inner = node.children[1:-1]
         if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
             return replace(self._value(inner[0]), loose=False)
@@ -178,7 +178,7 @@ _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
 def _ansi_c(text: str) -> ShellWord:
-    """Read ``$'...'``. An escaped quote is refused: a shell without this syntax ends the text there."""
+    """Read ``$'...'``. An escaped quote is refused, because a shell without this syntax ends the text there."""
     if "\\'" in text:
         raise NotPlain("a quote is escaped as another shell doesn't read it")
     return ShellWord(words.escapes(text))

@@ -139,7 +139,8 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
     ),
 }
 
-# Programs that run a program named by one of their words. Each of their first words is taken for a program.
+# Programs that run a program named by one of their words. Each of the first words of such a program counts as a
+# program.
 STARTERS = names(
     "cpulimit trickle nocache sem pssh parallel-ssh prsync clush dsh s6-setuidgid setuidgid envuidgid envdir setlock "
     "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
@@ -238,9 +239,9 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
-#: Variables of HIJACK_VARIABLES that name a pager. The program `cat` as a pager only prints.
+#: Those of HIJACK_VARIABLES that name a pager. If the pager is the program `cat`, it only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# Variables of HIJACK_VARIABLES that don't change a program or the search for a program.
+# Those of HIJACK_VARIABLES that change neither a program nor the search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "

@@ -31,7 +31,7 @@ _AWK_LITERALS = tuple(
     for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some awks end the expression at a slash within brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
-_GAP = re.compile(r"\s{64}")  # in a longer run of blanks, a search would start again at each blank
+_GAP = re.compile(r"\s{64}")  # characters; in a longer run of blanks, a search would start again at each blank
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 

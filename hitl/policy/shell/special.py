@@ -43,7 +43,7 @@ def _test(found: Found, step: Step) -> None:
     for word in step.words:
         if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
             raise NotPlain("a test may run a substitution")
-        if word.loose and step.words[0].text != "[[":  # [[ splits no value
+        if word.loose and step.words[0].text != "[[":  # [[ doesn't split a value into words
             raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
@@ -61,7 +61,7 @@ def _printf(found: Found, step: Step) -> None:
 
 
 def _command(found: Found, step: Step) -> None:
-    """Read ``command``: with ``-v`` it looks a program up, without an option its words are a command."""
+    """Read ``command``: with ``-v`` it looks a program up, and without an option it runs its words as a command."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first in _CHANGES_SHELL:
         raise NotPlain("a builtin is run through command")
@@ -126,12 +126,14 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without file names, because xargs runs the command once if its input is empty."""
+    """Add the effects of the command without file names, because xargs also runs the command once if its input is
+    empty.
+    """
     try:
         found.step(step)
     except NotPlain:
-        # The same words are judged again with a file name after them. So the only possible fault here is the missing
-        # name.
+        # The same words are judged again with a file name after them. So the only fault that can occur here is the
+        # missing name.
         return
 
 
@@ -249,7 +251,8 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: One command of a sed script that only prints or edits the stream: addresses, then a command without file or program.
+#: One command of a sed script that only prints or edits the stream: addresses, then a command that names no file or
+#: program.
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
 _SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
@@ -326,7 +329,7 @@ def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(kept)
 
 
-#: The number of words after ``--arg``: the name and the value of a jq variable.
+#: The number of words that follow ``--arg``: a jq variable's name and its value.
 _VARIABLE = 2
 
 
@@ -347,8 +350,8 @@ _CHOOSES_REVISIONS = names(
 #: Options that show more files than the paths name, or a file under a former name.
 _MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
-#: Matches a word that may name any object: a full or shortened number, or a tag (gitrevisions(7)). A word that begins
-#: with HEAD or @ names a commit.
+#: Matches a word that may name any git object: a full or shortened number, or a tag (gitrevisions(7)). Words that begin
+#: with HEAD or @ aren't matched, because they name commits.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 

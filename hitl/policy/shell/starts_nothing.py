@@ -1,8 +1,9 @@
 """Programs that run no other program and load no code, whatever their arguments, according to their manuals.
 
-The list may include a program that does so only with certain arguments, if ``running_arguments``, ``programs`` or
-``wrappers`` lists those arguments. Programs that run other programs by their nature are in ``programs`` and
-``wrappers``. All other programs are unknown: they may do anything with their arguments.
+The list may also hold a program that runs another program or loads code with certain arguments, if
+``running_arguments``, ``programs`` or ``wrappers`` lists those arguments. Programs whose purpose is to run other
+programs are in ``programs`` and ``wrappers``. All other programs are unknown: they may do anything with their
+arguments.
 """
 
 from hitl.policy.tables import names

@@ -142,7 +142,7 @@ def _respelled(line: str) -> list[str]:
 
 
 def _guess(reading: ShellReading, text: str) -> None:
-    """Take every word of a broken text for a program: this can match a deny list, but never an allow list."""
+    """Take every word of a broken text for a program. Such a guess can match a deny list, but never an allow list."""
     seen = {command.base for command in reading.commands if command.guessed}
     left = max(MAX_COMMANDS - len(seen), 0)
     found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen and len(word) <= MAX_NAME]
@@ -337,7 +337,8 @@ class LineReader(WordReader):
         name, command = text_of(node.children[0]), node.parent
         if command is not None and command.type == "declaration_command":
             return
-        if name == "IFS" and command is not None and _is_read(command):  # it only changes how ``read`` splits its line
+        # an assignment to IFS only changes how ``read`` splits its line
+        if name == "IFS" and command is not None and _is_read(command):
             return
         if name not in programs.PAGERS or text_of(node) != f"{name}=cat":
             self._sets(name)

@@ -317,7 +317,7 @@ def _unknown(run: Run) -> None:
 def _guess(run: Run) -> None:
     """Guess that each argument, and each word inside an argument, names a program.
 
-    Such a guess is enough to ask a person, but not to deny.
+    Such a guess is reason enough to ask a person, but not to deny the call.
     """
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
@@ -383,7 +383,7 @@ def _sed(run: Run) -> None:
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
     """Read a sed script.
 
-    If not ``sure``, the word is a script for some versions of sed, and a file's name for the others.
+    If ``sure`` is false, some versions of sed take the word for a script, and other versions for a file's name.
     """
     try:
         commands = scripts.sed_commands(script)
@@ -434,7 +434,7 @@ def _runner(run: Run) -> None:
     if not plain or run.words[1] in _WRAPPING.get(run.base, ()):
         _subcommand(run)
     _arguments_too(run)
-    if plain:  # the usual case
+    if plain:  # the usual case: the sub-command runs nothing
         return
     for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
         if run.positionals.after(path):
@@ -521,7 +521,7 @@ def _bisect(run: Run) -> None:
 
 
 def _strategy(run: Run) -> None:
-    """Read the strategy of a merge. git runs a strategy that it doesn't have as the program ``git-merge-NAME``."""
+    """Read the strategy of a merge. If git has no strategy of that name, it runs the program ``git-merge-NAME``."""
     for word, following in zip(run.words, [*run.words[1:], ""], strict=True):
         name, equals, value = (word or "").partition("=")
         short = name.startswith("-s") and not equals
@@ -630,7 +630,7 @@ class _Unwrapping:
         return True
 
     def _assignments(self) -> None:
-        """Move past the assignments after ``--``."""
+        """Move past the assignments that follow ``--``."""
         words_ = self.run.words
         while self.wrapper.assignments and self.at < len(words_) and "=" in (words_[self.at] or ""):
             self._assignment((words_[self.at] or "").partition("=")[0])
@@ -685,7 +685,7 @@ class _Unwrapping:
         found = words.split_string(text) if text is not None and len(text) <= scripts.MAX_SCRIPT else None
         if found is None:
             self.run.hide("gets a text that cannot be split")
-        self.run.reader.source(text or "")  # no shell reads the text, but people write it as shell text
+        self.run.reader.source(text or "")  # no shell reads the text of ``-S``, but people write it as shell text
         self.run.reader.nested(["env", *(found or ()), *rest], self.run.origin)
         self.at = -1
 
@@ -819,5 +819,5 @@ def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
-#: Handlers that look at the words of a command only, not at its input.
+#: Handlers that look only at the words of a command, not at its input.
 _DEAF = (None, _odd, _unknown, _opaque, _awk, _sed, _arguments, _tar, _compgen)

@@ -72,7 +72,7 @@ def quoted_words(command: str) -> list[str] | None:
 def simple_commands(line: str) -> list[list[str]] | None:
     """Return the words of each command in a list or pipe of simple commands, or None for a line with other syntax.
 
-    Return None also if a line has a bracket and a substitution: a quoted subscript that is used as a number or a name
+    Also return None for a line with a bracket and a substitution. A quoted subscript that is used as a number or a name
     runs the substitution in spite of the quotes.
     """
     if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
@@ -193,7 +193,10 @@ def split_string(text: str) -> list[str | None] | None:
 
 
 def _split_part(kind: str, text: str) -> list[str | None] | None:
-    """Return a list with the text of one part of a word of ``env -S``, [None] for a variable, or None if refused."""
+    """Return a list with the text of one part of a word of ``env -S``, or [None] for a variable.
+
+    Return None if ``env`` refuses the part.
+    """
     if kind == "single":
         return [re.sub(r"\\(['\\])", r"\1", text)]
     if any(char not in _SPLIT_KNOWN for char in _SPLIT_ESCAPE.findall(text)):

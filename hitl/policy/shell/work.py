@@ -17,7 +17,7 @@ MAX_LINE = 65536  # characters
 MAX_DEPTH = 8  # levels of shell texts inside shell texts
 MAX_COMMANDS = 512
 MAX_NAME = 64  # characters of a program's name
-MAX_BRACES = 64  # the largest number of words from one brace expansion
+MAX_BRACES = 64  # at most this many words come from one brace expansion
 SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"

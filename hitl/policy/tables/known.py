@@ -94,7 +94,8 @@ _OPTION = re.compile(
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
 _SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
-#: The names of git's own formats (git-log(1), "Pretty formats"), and a sign that a format isn't a name.
+#: The names of git's own formats (git-log(1), "Pretty formats"). A word that `_OWN_FORMAT` matches is a format, and not
+#: a name.
 _FORMATS = names("oneline short medium full fuller reference email mboxrd raw") | {""}
 _OWN_FORMAT = re.compile(r"^t?format:|%")
 _SLUG = re.compile(r"[\w.#-]+(?:/[\w.-]+)?", re.ASCII)

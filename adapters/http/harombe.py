@@ -169,15 +169,22 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
 @router.post(
     "/hitl/decide/{ref}",
     summary="Decide an approval",
-    responses=documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
+    responses={
+        **documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
+        202: {"model": models.HarombeApproval, "description": "Not decided yet: `message` says what is missing."},
+    },
 )
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecision) -> Response:
-    """Approve or deny a pending call. The credential says who decides, never the body."""
+    """Approve or deny a pending call. The credential says who decides, never the body.
+
+    The answer 202 means that the call isn't decided yet, because more is needed, such as a second confirmation.
+    """
     await may_decide(ops, caller, ref)
     verb = _VERBS.get(body.decision, "reject")
-    told = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
-    await ops.decide(caller, ref, told)
-    return answer(approval(await ops.read(caller, ref)))
+    asked = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
+    told = await ops.decide(caller, ref, asked)
+    document = approval(await ops.read(caller, ref))
+    return answer(document) if told["decided"] else answer(document | {"message": told["text"]}, 202)
 
 
 @router.get("/hitl/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))

@@ -313,9 +313,14 @@ class Operations:
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
-        if confirmed and await self._gate.find(str(request.confirm)) != call:
+        if confirmed and not await self._names(str(request.confirm), call):
             raise InvalidConfirmation(fact(Refusal.CONFIRM, short=call.short))
         return await self._replied(caller, call, Verb(request.decision), request.reason, confirmed=confirmed)
+
+    async def _names(self, confirm: str, call: Call) -> bool:
+        """Return whether `confirm` is a ref of the call. The call may have changed since it was read."""
+        named = await self._gate.find(confirm)
+        return named is not None and named.ref == call.ref
 
     async def details(self, caller: Caller, target: str) -> dict[str, Any]:
         """Return the whole call to an approver, and record that they opened it."""

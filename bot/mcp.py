@@ -67,7 +67,11 @@ def line_server(service: Service, gateway: Gateway, folder: Path, connections: C
             raise await service.gate.refuse_peer(identity, command=party is Party.COMMAND)
         return Caller(service.gate.people.principal(identity), _LOCAL, _SOCKET)
 
-    return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit)
+    def check(caller: Caller) -> None:
+        if not service.gate.people.is_listed(caller.principal):
+            raise NotApprover(fact(Refusal.PEER, who=caller.principal))
+
+    return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit, check)
 
 
 def http_mount(gateway: Gateway) -> HttpMount:
@@ -78,6 +82,7 @@ def http_mount(gateway: Gateway) -> HttpMount:
 
     def who(scope: Scope) -> Caller:
         caller = scope["state"][CALLER]
+        scope["app"].state.authenticator.check(caller)
         if Credentials.AGENT not in caller.scopes:
             raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
         return Caller(caller.principal, caller.conversation, caller.name or _SOCKET)

@@ -20,9 +20,10 @@ from adapters.http.waits import Waits
 from bot.api import serve_api
 from hitl.errors import TooManyPending
 from hitl.limits import CEILING, Limits
+from hitl.records import replace
 from hitl.testing import SetClock
 from tests import api_clients
-from tests.adapters.http.conftest import CALL, asked
+from tests.adapters.http.conftest import CALL, OTHER, asked
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -203,6 +204,22 @@ async def test_an_open_stream_ends_with_its_token(api: Api, clock: SetClock, end
 
     assert ["event: error", 'data: {"code": "UNAUTHENTICATED"}'] == left
     assert (1008, "UNAUTHENTICATED") == (closed.value.rcvd.code, closed.value.rcvd.reason)  # type: ignore[union-attr]
+
+
+async def test_an_open_chat_ends_with_its_users_right(api: Api) -> None:
+    """A user who is taken off all lists learns nothing more there, not even how their own call ended."""
+    user, approver = api.local(), await api.approver()
+    async with asyncio.timeout(PATIENCE_S), user.stream("POST", "/v1/chat") as chat:
+        lines = chat.aiter_lines()
+        await anext(lines)
+        call = await asked(user)
+        card = await anext(lines)
+        api.gate.people = replace(api.gate.people, requesters=(OTHER,), operators=())
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "reject", "reason": "no"})
+        left = [line async for line in lines]
+
+    assert call["short"] in card
+    assert [] == left
 
 
 @ENDS

@@ -289,7 +289,12 @@ class Gateway:
         return call
 
     def whole(self, call: Call) -> Answer | None:
-        """Return the server's complete answer to a call, or None if it isn't kept any more."""
+        """Return the server's complete answer to a call, or None if it isn't kept any more.
+
+        If the output of the call was erased, the answer in memory is forgotten too.
+        """
+        if call.erased_at:
+            self._servers.forget(call.ref)
         return self._servers.answer(call.ref) if call.result in _RAN else None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from functools import partial
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 #: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
 #: the service's own.
 _TAKEN = frozenset({"workspace", "shell", GROUP})
+#: Loggers that log each request: the address of a server, which may hold its key, and the arguments and results of
+#: calls. Only their warnings are kept.
+_TALKATIVE = ("httpx2", "httpcore2", "mcp")
 #: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
 _GRACE_S = 1.0
 #: The origin and the credential of calls that arrive over the service's MCP socket.
@@ -45,6 +49,8 @@ _LOCAL, _SOCKET = "local", "socket"
 
 def build_servers(settings: Settings) -> Servers:
     """Return the servers of the settings; none is started yet. Raises SettingsError."""
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
     configured = settings.mcp.servers if settings.mcp else {}
     targets = [_target(name, server) for name, server in configured.items()]
     return Servers(targets, folder=settings.folder("state") / "mcp", keep=_kept)

@@ -67,6 +67,22 @@ class TestClaim:
         assert one == again
         assert 1 == (await world.events(call)).count("claimed")
 
+    @pytest.mark.parametrize("put_off", [False, True])
+    async def test_a_lease_that_is_over_is_given_to_nobody_again(self, world: World, *, put_off: bool) -> None:
+        """The claimant may have run the call before a crash. From the end of the lease on, it gets no permission again,
+        even if no timer has ended the call, or if somebody put off the stored time at which it is due.
+        """
+        call = await approved(world)
+        lease = await world.gate.claim(call.ref, "cli", CLAIM)
+        if put_off:
+            await world.forge(call, due_at=lease.until + timedelta(days=1))
+        world.clock.advance((lease.until - NOON).total_seconds())
+        with pytest.raises(AlreadyDecided):
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert (Status.RUNNING if put_off else Status.UNKNOWN) == (await world.now(call)).status
+        assert 1 == (await world.events(call)).count("claimed")
+
     @pytest.mark.parametrize(("owner", "secret"), [("cli", OTHER), ("other", CLAIM)])
     async def test_another_claimant_is_refused(self, world: World, owner: str, secret: str) -> None:
         """Another secret or another owner: it was handed out already."""

@@ -54,6 +54,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.note.inside": ", sub-agent {agent}",
     "hook.windows": "sayso-hooks doesn't work on Windows: it can't check there who may change a hook. Use it in WSL. Nothing was written.",
     "hook.unread": "Nobody reads the answer any more, so the call must not run.",
+    "hook.unable": "Sayso couldn't be asked, so the call must not run. A person finds out why with `sayso doctor`.",
     "hook.no_answer": "The gate gave no answer, so the tool must not run.",
     "hook.settings": "{file} can't be read ({error}). Nothing was written.",
     "hook.no_host": "{program} isn't on the PATH, so its version can't be checked. Add --untested to install anyway.",

@@ -75,7 +75,7 @@ def line_server(service: Service, gateway: Gateway, folder: Path, connections: C
 
     def check(caller: Caller) -> None:
         if not service.gate.people.is_listed(caller.principal):
-            raise NotApprover(fact(Refusal.PEER, who=caller.principal))
+            raise NotApprover(fact(Refusal.REQUESTER, who=caller.principal))
 
     return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit, check)
 

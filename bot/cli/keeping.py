@@ -107,7 +107,7 @@ def restore(
 def _revoked_again(found: Settings, names: Collection[str]) -> tuple[list[str], list[str]]:
     """Take the rights of these tokens away again. Return the names of those that have none, and of those that work.
 
-    A token that is listed as one of a person's identities still works, because ending its rights would end the person's.
+    A token that is one of a person's identities still works, because ending its rights would end the person's rights.
     """
     from bot.revoking import keep_revoked
 

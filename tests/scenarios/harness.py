@@ -31,7 +31,7 @@ PEOPLE = ("uma", "ann", "bob", "sam")
 FAKE_STATUS = "\n".join(
     (
         "x",
-        f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
+        f"ABC234 delete_file: {say('outcome.succeeded', how=say('outcome.how.approved'), by='ann')}",
         f"{SIGNS[Risk.LOW]} {say('card.headline', who='ann', phrase='read_file')}",
     )
 )

@@ -89,6 +89,12 @@ class Talker(Protocol):
         The platform stops showing it by itself after some seconds. A platform that can't show it does nothing.
         """
 
+    async def mark_undecided(self, message: str) -> None:
+        """Put a sign on a person's message: it decided nothing, and its author can't be told so in private.
+
+        A platform that can always tell one person alone does nothing.
+        """
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Show the outcome of a press to the person who pressed."""
 

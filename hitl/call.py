@@ -211,6 +211,8 @@ class Ask(Struct, frozen=True):
     #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
     #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
+    #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
+    surface: str = ""
     #: Facts that the interface which took the request must give back with the call, as JSON types. They go into the
     #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)

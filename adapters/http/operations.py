@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
+    from hitl.people.directory import Tried
     from hitl.people.names import Names
 
     #: Returns the troubles that keep the service from gating calls, as sentences.
@@ -157,31 +158,33 @@ class Operations:
         asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
-    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[str, str, Submitted | SaysoError]]:
-        """Ask each approver of each conversation for an answer that lets nothing run.
+    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
+        """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
-        Return the conversation, the approver, and the recorded call or the reason why there is none.
+        Return who is asked, and the recorded call or the reason why there is none.
         """
-        people, made = self._gate.people, list[tuple[str, str, Submitted | SaysoError]]()
-        for place, approver in people.tested(LOCAL):
+        made: list[tuple[Tried, Submitted | SaysoError]] = []
+        for tried in self._gate.people.tested(LOCAL):
             try:
-                made.append((place, approver, await self._desk.submit(self._tried(caller, place, approver, timeout_s))))
+                made.append((tried, await self._desk.submit(self._test(caller, tried, timeout_s))))
             except SaysoError as error:
-                made.append((place, approver, error))
+                made.append((tried, error))
         return made
 
-    def _tried(self, caller: Caller, place: str, approver: str, timeout_s: int) -> Ask:
+    def _test(self, caller: Caller, tried: Tried, timeout_s: int) -> Ask:
+        place, approver, surface = tried
         wording = self._gate.people.wording(place)
         return Ask(
             tools="sayso",
             tool="test",
-            args={"approver": approver},
+            args={"approver": approver, "surface": surface} if surface else {"approver": approver},
             requester=caller.principal,
             origin=place,
             runs=Runs.CALLER,
             note=wording.say("test.note", name=self._gate.names.of(approver, place.partition(":")[0])),
             must_ask=True,
             timeout_s=timeout_s,
+            surface=surface,
         )
 
     async def _submitted(

@@ -197,7 +197,7 @@ class _Test:
         return there and (self.call or {})["decided_by"] == self._made["approver"]
 
     def _decision(self) -> dict[str, Any] | None:
-        """The line of the record about the answer, None if there was none."""
+        """The line of the record about the answer, or None without an answer."""
         record = (self.call or {}).get("record", ())
         return next((line for line in record if line["event"] in _DECIDED), None)
 

@@ -239,7 +239,7 @@ GERMAN: Mapping[str, str] = {
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
-        "/withdraw REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
+        "/withdraw REF: eigene Anfrage zurückziehen\n/new: der Agent vergisst, was hier gesagt wurde\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
     "chat.whoami": "Hier sind Sie {identity}, mir bekannt als {principal}.",
@@ -358,7 +358,7 @@ GERMAN: Mapping[str, str] = {
     "agent.running": "{short} läuft.",
     # the model-backed agent: what people are told
     "model.says": "{agent} sagt:",
-    "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue.",
+    "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",
     "model.why.status": "Sein Anbieter antwortete mit Status {status}",
     "model.why.slow": "Es brauchte länger als {seconds} s",
@@ -368,6 +368,7 @@ GERMAN: Mapping[str, str] = {
     "model.silent": "Ich habe nichts weiter zu tun.",
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",
+    "model.forgotten": "Ich habe vergessen, was hier bisher gesagt wurde. Anfragen und Entscheidungen bleiben aufgezeichnet.",
     "model.stopped": "Beendet. Zurückgezogene Anfragen: {count}. Was schon lief, läuft zu Ende.",
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # questions of agents to people

@@ -329,7 +329,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
         "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
-        "/withdraw REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
+        "/withdraw REF: withdraw what you asked\n/new: the agent forgets what was said here\n/status: how I am\n/whoami: your id for the configuration\n"
         "Or answer a card: press a button, or reply yes, or no and why."
     ),
     "chat.whoami": "You are {identity} here, known to me as {principal}.",
@@ -533,7 +533,7 @@ ENGLISH: Mapping[str, str] = {
     "question.options": "The options of a question are {fewest} to {most} different texts of at most {longest} characters. Nothing was asked.",
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
-    "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing.",
+    "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",
@@ -545,6 +545,7 @@ ENGLISH: Mapping[str, str] = {
     "model.explain.failed": "I can't answer that: {why}. The details of the request are on its card.",
     "model.explain.silent": "I have no answer to that. The details of the request are on its card.",
     "model.queued": "I am still at work here. I take this up afterwards. Say stop to end what I am doing.",
+    "model.forgotten": "I have forgotten what was said here before. What was requested and decided stays on record.",
     "model.stopped": "Stopped. Requests that were withdrawn: {count}. What was running goes on to its end.",
     # the model-backed agent: sentences for the model
     "model.instructions": (

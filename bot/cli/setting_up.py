@@ -323,7 +323,7 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         lines += [] if "http" in before else ["", "[http]", "port = 8080"]
         _make_secret(Path(secret_file).expanduser())
     _write(file, "\n".join(lines) + "\n", "a")
-    typer.echo(say("init.telegram", file=file, token_file=token_file))
+    typer.echo(say("init.bot", section="telegram", file=file, token_file=token_file))
 
 
 _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}
@@ -353,7 +353,7 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
     if receive is Receive.HTTP and "http" not in before:
         lines += ["", "[http]", "port = 8080"]
     _write(file, "\n".join(lines) + "\n", "a")
-    typer.echo(say("init.slack", file=file, files=", ".join(files.values())))
+    typer.echo(say("init.app", section="slack", file=file, files=", ".join(files.values())))
 
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:

@@ -16,6 +16,7 @@ from hitl.cards.card import outcome_for_agent, whole
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.outcomes import Doubt, Refusal, fact
 from hitl.ports import Line, PlatformError
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,12 +75,15 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did.
+        Return whether it did. Where a text may answer a question without pointing to it, the word is an answer while a
+        question is open.
         """
-        renews = _is_word(_NEW, heard) and self._may_ask(heard)
-        if renews:
-            await self.forget(heard)
-        return renews
+        if not (_is_word(_NEW, heard) and self._may_ask(heard)):
+            return False
+        if heard.private and any(map(is_question, await self._voice.store.pending(origin=heard.conversation))):
+            return False
+        await self.forget(heard)
+        return True
 
     async def forget(self, heard: Heard) -> None:
         """Make the agent forget the earlier turns of a conversation. Tell a person who may start no turns there."""

@@ -191,6 +191,22 @@ async def test_new_between_two_turns_forgets_the_first(plan: Planned) -> None:
     assert CLEAN_UP not in "".join(asked.words)
 
 
+async def test_new_may_be_the_answer_to_an_open_question(plan: Planned) -> None:
+    """Where words answer without pointing to it. In a group the word points to nothing, so it means the agent."""
+    options = {"question": "Which one?", "options": ["new", "old"]}
+    plan.says(Reply(calls=(Call(f"{question.GROUP}__{question.TOOL}", options),)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (asked,) = await plan.cards(1)
+    await plan.say("uma", "new")
+    await plan.settle()
+    group = plan.stage.surface.conversation.startswith("telegram:")
+
+    assert group == (Status.WITHDRAWN is await plan.stage.status(asked))
+    assert group == says(plan.screen("uma"), "model.forgotten")
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+
 async def test_nobody_without_rights_makes_the_model_forget(plan: Planned) -> None:
     """A stranger's word changes nothing."""
     plan.says(FINE)

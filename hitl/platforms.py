@@ -90,9 +90,9 @@ class Talker(Protocol):
         """
 
     async def mark_undecided(self, message: str) -> None:
-        """Put a sign on a person's message: it decided nothing, and its author can't be told so in private.
+        """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
 
-        A platform that can always tell one person alone does nothing.
+        Do nothing on a platform where a message can always be shown to one person alone.
         """
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:

@@ -161,7 +161,7 @@ class Operations:
     async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
         """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
-        Return who is asked, and the recorded call or the reason why there is none.
+        Return each approver that is asked, with the recorded call or the error of its request.
         """
         made: list[tuple[Tried, Submitted | SaysoError]] = []
         for tried in self._gate.people.tested(LOCAL):

@@ -86,7 +86,10 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt. None for other words."""
+    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt.
+
+    Return None for other words.
+    """
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
@@ -119,7 +122,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 
 
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
-    """Return the reading of a yes that comes with signs, emoji, mentions or refs. None if it is no approval."""
+    """Return the reading of a yes that comes with signs, emoji, mentions or refs. Return None if it is no approval."""
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
@@ -153,7 +156,7 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else None."""
+    """Return the reason why a yes isn't the person's own (a transcript holds it, or it offers a choice), or None."""
     if _is_transcript(parse):
         return Doubt.SPEAKER
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)

@@ -60,7 +60,10 @@ class Parse:
         return found
 
     def longest(self, at: int) -> Match:
-        """Return the end and the roles of the longest phrase that begins at a token; `at` and 0 if none begins."""
+        """Return the end and the roles of the longest phrase that begins at a token.
+
+        If no phrase begins there, return `at` and 0.
+        """
         found = self._found[at]
         if found is None:
             found = self.phrases(at)

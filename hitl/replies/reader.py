@@ -356,8 +356,8 @@ def _hesitates(parse: Parse) -> bool:
 def _refuses(parse: Parse) -> bool:
     """Return whether a language contradicts a yes that another language found.
 
-    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing does so only if
-    this language finds no yes.
+    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing contradicts it
+    only if this language finds no yes.
     """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 

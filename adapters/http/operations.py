@@ -36,7 +36,7 @@ from hitl.question import GROUP, TOOL
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from datetime import datetime
 
     from adapters.http.callers import Caller
@@ -237,6 +237,17 @@ class Operations:
         now = await self._waits.until(waits[until](call), None, limit_s, caller.principal, gone)
         self._check(caller)
         return now or await self._gate.store.get(call.ref) or call
+
+    async def hold(self, caller: Caller, work: Coroutine[Any, Any, None]) -> SaysoError | None:
+        """Carry out `work` for a caller, at most until their token ends or the service stops.
+
+        Return the error that says why it was cancelled, or None if it ended by itself.
+        """
+        until = caller.credential.until if caller.credential else None
+        limit_s = (until - self._gate.clock.now()).total_seconds() if until else None
+        if await self._waits.during(work, limit_s, caller.principal):
+            return None
+        return Unavailable() if self._valid(caller) else Unauthenticated()
 
     def revoked(self, identity: str) -> None:
         """End all waits of a token that was revoked."""

@@ -19,15 +19,18 @@ from websockets.asyncio.client import unix_connect
 from adapters.http.queues import MOST, Queues
 from adapters.http.waits import Waits
 from bot.api import serve_api
+from bot.settings import HttpSettings
 from hitl.errors import TooManyPending
 from hitl.limits import CEILING, Limits
 from hitl.testing import SetClock
 from tests import api_clients
-from tests.adapters.http.conftest import CALL, asked
+from tests.adapters.http.conftest import CALL, ME, asked
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
+
+    from starlette.types import Receive, Scope, Send
 
     from tests.adapters.http.conftest import Api
 
@@ -264,6 +267,56 @@ async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_re
     assert first["ref"] == seen["ref"]
     assert [call["ref"] for call in missed] == [one["ref"] for one in by_stream]
     assert by_stream == by_socket
+
+
+class Endless:
+    """A gateway whose stream never ends, or whose answer never begins."""
+
+    def __init__(self, *, begins: bool) -> None:
+        self._begins = begins
+        self.entered, self.left = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that the stream is there, and wait."""
+        del scope, receive
+        try:
+            if self._begins:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": b": here\n\n", "more_body": True})
+            self.entered.set()
+            await asyncio.Event().wait()
+        finally:
+            self.left.set()
+
+    async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> None:
+        """Offer no tool."""
+
+
+@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize("end", ["revoked", "over", "stopped"])
+async def test_a_stream_of_mcp_ends_with_its_token(api: Api, *, begins: bool, end: str) -> None:
+    """Whatever the gateway is doing for it: at the revocation of the token, at its end, and at a stop."""
+    gateway = Endless(begins=begins)
+    async with contextlib.AsyncExitStack() as parts:
+        folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="again-"))) / "run"
+        server = await serve_api(api.service, folder, parts, http=HttpSettings(port=0), gateway=gateway)
+        local = await parts.enter_async_context(api_clients.local(folder / "sayso.sock"))
+        until = {"until": (api.service.gate.clock.now() + timedelta(seconds=1)).isoformat()} if end == "over" else {}
+        made = await local.post("/v1/tokens", json={"name": "ci", "scope": "agent", "owner": ME, **until})
+        agent = await parts.enter_async_context(
+            api_clients.remote(f"http://127.0.0.1:{server.port}", made.json()["token"])
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            stream = asyncio.create_task(agent.get("/mcp", headers={"Accept": "text/event-stream"}))
+            await gateway.entered.wait()
+            if end == "revoked":
+                await local.delete("/v1/tokens/ci")
+            elif end == "stopped":
+                await server.stop()
+            answer = await stream
+            await gateway.left.wait()
+
+    assert answer.status_code == (200 if begins else 401 if end == "revoked" else 503)
 
 
 async def test_a_websocket_is_authenticated_by_a_ticket_once(api: Api) -> None:

@@ -44,7 +44,7 @@ MOST_BYTES = 1 << 30
 _MOST_TEXT = 8 << 20
 #: The most paths that are looked at for one line.
 _MOST_PATHS = 5_000
-#: Folders of the system's programs. No tool changes these files, so that a line which runs them needs no warning.
+#: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
 _MOST_FOLDERS = 8
 
@@ -330,7 +330,7 @@ def _size(folder: Folder, path: str) -> int:
 def _mode(path: Path | str, closed: int = 0) -> int:
     """Return the mode of a file, 0 if there is none, and `closed` if this user may not look there.
 
-    Any word of a line may be asked about, so the name may also be too long or hold what no name holds.
+    The path may be any word of a line: it may be too long, or have characters that no path can have.
     """
     try:
         return Path(path).stat().st_mode

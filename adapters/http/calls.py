@@ -227,8 +227,8 @@ async def claim(
     """Take the one permission to run an approved call. The same secret gets the same permission again.
 
     The answer holds the stored arguments: run these, and nothing else. With `Prefer: wait=30` the request first waits
-    for the decision, so that one request brings the decision and the permission. A call that is still pending at the
-    end of the wait is 409 `STILL_PENDING`.
+    for the decision, and the approval gives the permission in the same step. If the call is still pending at the end of
+    the wait, the answer is 409 `STILL_PENDING`.
     """
     lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended)
     return answer(

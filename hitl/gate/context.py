@@ -45,7 +45,7 @@ class Claimants:
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Keep a claimant while it waits. If the call has a claimant already, that one stays."""
+        """Keep a claimant while it waits. A second claimant of the same call isn't kept."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield
@@ -54,7 +54,7 @@ class Claimants:
                 del self._by_ref[call.ref]
 
     def ready(self, call: Call) -> Claimant | None:
-        """Return the claimant that would hear its claim now, or None. A service's own calls have none."""
+        """Return the claimant that would hear its claim now, or None. A call that the service runs has no claimant."""
         found = self._by_ref.get(call.ref) if call.runs is Runs.CALLER else None
         return found if found and found.ready() else None
 

@@ -242,7 +242,8 @@ class Preparation(Struct, frozen=True):
     arguments, because the card shows it in place of these arguments.
     `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
     `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may give. `undo` is one sentence
-    about undoing the call, '' if nothing is known about that.
+    about undoing the call, '' if nothing is known about that. `unbound` says that the call runs more files than
+    `preconditions` can cover, so it never runs unasked.
     """
 
     sentence: str
@@ -252,6 +253,7 @@ class Preparation(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     floor: Risk = Risk.LOW
     undo: str = ""
+    unbound: bool = False
 
 
 class Claim(Struct, frozen=True):

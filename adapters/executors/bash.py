@@ -104,7 +104,8 @@ class Shell:
             ),
             preview=found.preview if found else self._changes(scripts),
             notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
-            floor=Risk.HIGH if sandbox.way is Confinement.NONE or run.unbound else Risk.LOW,
+            floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
+            unbound=bool(run.unbound),
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:

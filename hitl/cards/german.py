@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 GERMAN: Mapping[str, str] = {
     # why a call has its risk
-    "why.floor": "Der Aufruf kann mehr erreichen oder ausführen, als seine Karte zeigen kann.",
+    "why.floor": "Der Aufruf läuft nicht abgeschottet und erreicht deshalb mehr, als er nennt.",
+    "why.unbound": "Der Aufruf führt mehr Dateien aus, als eine Freigabe festhalten kann.",
     "why.policy_error": "Die Richtlinie lässt sich nicht auswerten. Deshalb ist nichts erlaubt.",
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",

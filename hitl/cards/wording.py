@@ -26,7 +26,8 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
-    "why.floor": "It may reach or run more than its card can show.",
+    "why.floor": "It isn't confined, so it can reach more than it names.",
+    "why.unbound": "It runs more files than an approval can bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",

@@ -17,7 +17,7 @@ from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from adapters.executors.scripts import MOST, MOST_BYTES, SCRIPT, script_now, scripts_of
-from hitl.call import Result, Risk
+from hitl.call import Result
 from hitl.cards.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
 from tests.sentences import says
@@ -127,7 +127,7 @@ def test_a_card_says_that_further_files_are_not_bound(folder: Folder, line: str)
 
     assert [says(note, "shell.scripts.beyond", scripts=last) for note in found.notes] == [True]
     assert () == few.notes
-    assert (Risk.HIGH, Risk.LOW) == (found.floor, few.floor)
+    assert (True, False) == (found.unbound, few.unbound)
 
 
 def test_a_file_that_is_too_long_to_read_is_not_bound(folder: Folder) -> None:

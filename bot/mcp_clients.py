@@ -188,7 +188,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
 
 
 def _settings_text(settings: Path, file: Path) -> str:
-    """Return the text of the settings, '' if they are gone. Raises SettingsError if they can't be read.
+    """Return the text of the settings, or '' if they are gone. Raises SettingsError if they can't be read.
 
     Older backups have a relative path. From another folder, such a path finds no file, although the settings aren't
     gone.
@@ -245,7 +245,8 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
 def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
     """Return the servers of a client's file, those for all projects first.
 
-    Claude Code keeps the servers of a project's local scope, which is its default, in the same file.
+    By default, Claude Code gives a server the scope `local`, which is one project. It keeps these servers in the same
+    file.
     """
     key = _FILES[client][1]
     found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]
@@ -263,7 +264,7 @@ def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
 def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
     """Return the servers in files of projects, which this module never changes, and why each stays.
 
-    It looks in the current folder, and in all projects that Claude Code knows.
+    The search covers the current folder, and all projects that Claude Code knows.
     """
     known = [name for name, _ in _tables(values.get("projects"))] if client is McpClient.CLAUDE_CODE else []
     found: dict[str, str] = {}

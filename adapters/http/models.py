@@ -672,7 +672,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """The decision. Only an approval has an end."""
+    """The decision on a request. Only an approval has a time at which it ends."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime
@@ -689,7 +689,7 @@ class AapOutcome(_Answer):
 
 
 class AapConsumption(_Answer):
-    """The one permission to run was taken."""
+    """The fact that the one permission to run was taken."""
 
     consumed_at: datetime
     outcome: AapOutcome | None = None

@@ -108,7 +108,7 @@ class Operations:
 
     @property
     def names(self) -> Names:
-        """Return the names of people, for sentences."""
+        """Return the gate's directory of people's display names, used to name people in answers."""
         return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
@@ -409,7 +409,7 @@ class Operations:
         return True
 
     def attempt(self, caller: Caller, call: Call) -> str | None:
-        """Return the attempt for which the caller claimed the call, or None if it isn't claimed in such a way."""
+        """Return the attempt for which the caller claimed the call, or None if no such attempt claimed it."""
         owner, mine = call.claim.owner if call.claim else "", _owner(caller, "")
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
@@ -428,7 +428,10 @@ class Operations:
         return await self._gate.release((await self.own(caller, target)).ref, _owner(caller))
 
     async def own(self, caller: Caller, target: str) -> Call:
-        """Return a call that the caller asked for and runs. Raises CallUnknown, and NotApprover for another's call."""
+        """Return a call that the caller asked for and runs.
+
+        Raises CallUnknown, and NotApprover for a call of another caller.
+        """
         call = await self.read(caller, target)
         if not self._gate.access.may_claim(caller.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))

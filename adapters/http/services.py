@@ -182,7 +182,7 @@ class Chats:
     def say(self, identity: str, name: str, line: str) -> None:
         """Queue a line.
 
-        Raises CallUnknown if the caller has no such conversation, InvalidConfirmation if its queue is full.
+        Raises CallUnknown if the caller has no such conversation, and InvalidConfirmation if its queue is full.
         """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:

@@ -1,6 +1,6 @@
 """Sets up the bot at Telegram, once: webhook or polling, commands, descriptions.
 
-It can run again at any time: settings that are right already are left alone and reported.
+The setup can run again at any time: settings that are right already are left alone and reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands and the text that people see beside each, by language (ISO 639-1; '' for all other languages).
+#: Commands and the text that people see beside each, by language (an ISO 639-1 code, or '' for all other languages).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",
@@ -108,7 +108,7 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
 
 
 def missing(settings: TelegramSettings) -> str:
-    """Return a sentence about the first thing that a webhook lacks, '' if it lacks nothing. Raises SettingsError."""
+    """Return a sentence about the first thing that a webhook lacks, or '' if it lacks nothing. Raises SettingsError."""
     if not settings.webhook_url:
         return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
     if not settings.secret("webhook_secret"):

@@ -1,4 +1,4 @@
-"""Commands: decide by the ref, show, withdraw, and show one's own identity."""
+"""Carries out people's commands: decide a request by its ref, show it, withdraw it, and show one's own identity."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Routes each event of a surface: presses, words and commands to the gate, other texts to the agent.
 
-It has no code for single platforms. Each surface brings its declaration and a `Talker` (which sends its messages), and
-passes `Heard` events to `handle`.
+This module has no code for single platforms. Each surface brings its declaration and a `Talker` (which sends its
+messages), and passes `Heard` events to `handle`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Stored turns of an agent that can continue them after a restart.
 
-They are stored before they begin, run one at a time in a conversation, and continue after a restart.
+Turns are stored before they begin, run one at a time in a conversation, and continue after a restart.
 
 There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While its surface has
 no voice, as with a terminal that is closed, the turn stays open.
@@ -66,7 +66,7 @@ class StoredTurns:
         #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: (conversation, line) of each overheard message, by the message's id: a thread may begin below it.
+        #: Id of each overheard message -> (conversation, line). A thread may begin below the message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -187,7 +187,7 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the stored turn, because the turn may have advanced since it was read."""
+        """Return the stored state of a turn, because it may have advanced since `turn` was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
@@ -257,7 +257,7 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices for a conversation, or none while its surface has no voice."""
+        """Return the voices for a conversation, or () while its surface has no voice."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 

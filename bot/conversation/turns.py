@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hitl.gate.response import Answer
     from hitl.ports import Agent
 
-#: Matches a question about the pending calls. It is answered with their details.
+#: Matches a question about the pending calls. The answer to such a question shows the details of these calls.
 _ABOUT = re.compile(
     r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
-#: Why an event can't decide a call, if its author's identity is hidden from us.
+#: Reasons why an event can't decide a call, for events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
 
 
@@ -42,7 +42,7 @@ class Voice:
         self.talker = talker
         self.surface = surface
         self.patience = Patience(time.monotonic)
-        #: Answers that each person gets once for each card, however long it is open.
+        #: Answers that each person gets once for each card, however long the card is open.
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
@@ -81,7 +81,7 @@ class Voice:
         return access.may_answer(principal, call) if is_question(call) else access.is_approver(principal, call)
 
     def admits_answer(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether to answer a reply: a bystander's only if it is the first to its card."""
+        """Return whether to answer a reply. A bystander gets an answer only to their first reply to a card."""
         ref = answer.call.ref if answer.call else heard.conversation
         return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
 
@@ -137,7 +137,9 @@ class Voice:
         )
 
     def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
-        """The language to answer an event in: the conversation's, or that person's if nobody else sees the answer."""
+        """Return the language in which to answer an event: the conversation's, or that person's if nobody else sees the
+        answer.
+        """
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
     def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:

@@ -1,4 +1,7 @@
-"""Handles texts, emoji and reasons of people. The gate gets those that may answer a card; the agent gets the others."""
+"""Handles texts, emoji and reasons of people.
+
+The gate gets the texts that may answer a card; the agent gets all others.
+"""
 
 from __future__ import annotations
 

@@ -950,12 +950,13 @@ _LONGEST_STORED = 1000
 #: The values that are counts with their unit, and the values that may be sentences of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of the sentences that may be such a value.
+#: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
 #: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
-#: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
+#: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks
+#: (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
 _COUNT_OF = "[0-9,]+ [a-z]+"
 

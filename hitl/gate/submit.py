@@ -1,4 +1,7 @@
-"""Submits a call: it is denied, allowed and leased, or parked until people answer."""
+"""Submits a call.
+
+The policy denies it; or it is allowed, and leased if this service runs it; or it is pending until people answer.
+"""
 
 from __future__ import annotations
 

@@ -57,11 +57,11 @@ class Directory:
     self_approval_socket: Risk | None = None
     #: The principals and identities without rights, even if a list names them.
     revoked: frozenset[str] = frozenset()
-    #: Identity of an agent's bearer token -> the principal who answers for it. It changes when tokens are made.
+    #: Identity of an agent's bearer token -> the principal who answers for it. The table changes when tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
-    #: The language of the installation, and that of each person who has one, by principal.
+    #: The language of the installation, and the language of each person for whom one is set, by principal.
     language: str = "en"
     languages: Mapping[str, str] = field(default_factory=dict)
     #: Name of a surface -> its declaration.
@@ -113,7 +113,9 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Whether the call belongs to the room of this conversation: it was asked for there, or its card goes there."""
+        """Return whether the call belongs to the room of this conversation: it was asked for there, or its card goes
+        there.
+        """
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -127,7 +129,7 @@ class Directory:
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Return whether this person has no rights any more. For an agent's token, its owner counts too."""
+        """Return whether this person has no rights any more. An agent's token has no rights if its owner has none."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def on_behalf_of(self, identity: str) -> str:
@@ -171,7 +173,10 @@ class Directory:
         return self.requesters if listed is None else listed
 
     def self_approval(self, origin: str, surface: str) -> Risk | None:
-        """Return the highest risk that a requester may approve alone in that conversation and surface. None: never."""
+        """Return the highest risk that a requester may approve alone in that conversation and surface.
+
+        None means never.
+        """
         declared = self.surfaces.get(surface)
         own = declared is not None and declared.own_self_approval
         return self.self_approval_socket if own else self._conversation(origin).self_approval
@@ -179,7 +184,7 @@ class Directory:
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the chat places that get the card of a call from that conversation, without duplicates.
 
-        A revoked person's private conversation gets none, even if it is listed as a route.
+        A revoked person's private conversation gets no card, even if it is listed as a route.
         """
         listed = self._conversation(origin).routes
         if listed is None:

@@ -27,6 +27,7 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
+    "why.unbound": "It runs more files than an approval can bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
@@ -725,7 +726,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
-    "shell.scripts.beyond": "It runs more files than the {most} whose bytes are bound. The others may change before it runs.",
+    "shell.scripts.beyond": "It runs more than can be bound. These files may change before it runs: {scripts}",
     "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",

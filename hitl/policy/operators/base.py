@@ -36,13 +36,15 @@ class ConditionUse:
     """The use that a condition is compiled for.
 
     ``loosen``: the condition loosens, else it tightens. ``negated``: it is under a ``not``. ``textual``: it compares
-    text forms, as contenox does. ``rating``: its rule sets a risk.
+    text forms, as contenox does. ``rating``: its rule sets a risk. ``asking``: its rule asks, so it would keep a later
+    deny from deciding.
     """
 
     loosen: bool
     negated: bool = False
     textual: bool = False
     rating: bool = False
+    asking: bool = False
 
     def inside_not(self) -> ConditionUse:
         """Return the use for a condition inside a ``not``: tightening and loosening change places."""
@@ -56,6 +58,13 @@ class ConditionUse:
         allow doesn't hold, not even through a ``not``.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
+
+    def elsewhere(self, answer: int) -> int:
+        """The answer for a call that lacks the argument, if the same condition on another argument gives ``answer``.
+
+        An ask that holds is only UNSURE then: it leaves the decision to a later rule that denies.
+        """
+        return min(answer, UNSURE) if self.asking else answer
 
     def other(self, key: str) -> int:
         """The answer for a value of a type that the condition can't compare."""

@@ -139,17 +139,19 @@ COPIES = (
 )  # fmt: skip
 SHAPES = (
     ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env",
-    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak",
+    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak", ".env-example.local", ".env.template.prod",
 )  # fmt: skip
 NAMED = (
     "secrets/api", ".secret/x", "run/secrets/db", "credentials", "credentials.yml", "passwd", "shadow", ".password",
     "token", "token.json", "tokens.json", "oauth.json", "key.json", ".openai", "anthropic_key", "my-key",
-    "hf_token", "google_token.json",
+    "hf_token", "google_token.json", "secrets.d/db", "etc/credentials.d/api", "secrets-prod/db", "local_secrets/db",
+    "db-secret.yaml", "secrets.prod.yml", "app_credentials.toml", "api.secret", "db.password", "x.token",
 )  # fmt: skip
 PROGRAMS = (
     "ssh_host_rsa_key", "secring.gpg", "me.age", "kubeconfig-prod", "kube.config", "admin.conf", ".Xauthority",
     "logins.json", "key4.db", "kaggle.json", ".huggingface/token", ".databrickscfg", ".snowsql/config",
-    ".dbt/profiles.yml", ".sentryclirc", "sentry.properties", "keystore.properties", "vault.yml",
+    ".dbt/profiles.yml", ".sentryclirc", "sentry.properties", "keystore.properties", "vault.yml", "prod.kube",
+    ".pg_service.conf",
 )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"
 )
+#: An option of `read` with a variable's name joined to it (`-aPATH`).
+_JOINED_ARRAY = re.compile(r"-[^-]*a.")
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
 
@@ -127,6 +129,8 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
         if joint != "|":
             start = here.success if joint == "&&" else here.any
         step = Step(tuple(map(ShellWord, command)), start, fed_by=before)
+        if joint == "|" and command[0] == "cd":
+            raise NotPlain("a pipe ends in a change of the working folder")
         found.append(step)
         went = _gone_to(step) if command[0] == "cd" and joint != "|" else start
         after = _Folders(went, _union(start, went))
@@ -185,6 +189,7 @@ class _Walk:
     def pipeline(self, node: Node, state: _State) -> _Folders:
         """Visit a pipe. Each part runs in a shell of its own, so it can't change the folder or a variable of the next.
 
+        Some shells run the last part themselves (zsh, ksh), so a last part that changes the folder is refused.
         In ``a | b && c`` the grammar may put ``b && c`` below the pipe, but bash pipes into ``b`` only. Such a line is
         refused.
         """
@@ -195,7 +200,9 @@ class _Walk:
             if child.is_named:
                 own = replace(_branch(state), fed_by=fed_by)
                 before = len(self.steps)
-                self.statement(child, own)
+                found = self.statement(child, own)
+                if child == node.children[-1] and {*found.success, *found.any} != {*own.folders}:
+                    raise NotPlain("a pipe ends in a change of the working folder")
                 fed_by = self.steps[-1] if len(self.steps) == before + 1 else None
                 if fed_by is not None and b">&" in (child.text or b""):
                     fed_by = replace(fed_by, merged=True)
@@ -334,7 +341,7 @@ class _Walk:
             return _Folders(went, _union(state.folders, went))
         if name == "read":
             for word in step.words[1:]:
-                if word.literal is None:
+                if word.literal is None or _JOINED_ARRAY.match(word.literal):
                     raise NotPlain("read sets a variable that is not written out")
                 if not word.literal.startswith("-"):
                     state.variables[_assignable(word.literal, state)] = ShellWord(None, loose=True)

@@ -205,7 +205,8 @@ def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
         known = scope.shape
         if known is None or not known.shows_trees(scope.args):
             return YES if wanted else NO
-        answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
+        folders = list(values.leaves(scope.role("reads")))
+        answer = scope.open_trees(folders) if all(isinstance(path, str) for path in folders) else UNSURE
         return answer if wanted else opposite(answer)
 
     return test

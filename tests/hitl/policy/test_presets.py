@@ -176,6 +176,21 @@ def test_a_secret_below_a_folder_that_a_command_enters_is_not_read_unasked() -> 
     assert "approve" == POLICIES["default"].judge(call).action
 
 
+@pytest.mark.parametrize("path", ["/proc/cpuinfo", "/proc/meminfo", "/etc/os-release"])
+def test_plain_facts_about_the_machine_are_read_unasked(path: str) -> None:
+    """A few files outside the working folder hold no settings and no secrets. The files beside them stay closed."""
+
+    def allowed(path: str) -> list[bool]:
+        read = PolicyCall("", "read_file", {"path": path}, "/srv/app")
+        cat = PolicyCall("", "bash", {"command": f"cat {path}"}, "/srv/app")
+        calls = ((POLICIES["default"], read), (POLICIES["default"], cat), (POLICIES["headless"], read))
+        return ["allow" == policy.judge(call).action for policy, call in calls]
+
+    assert all(allowed(path))
+    for other in (f"{path}/../self/environ", path.rpartition("/")[0], f"{path}x"):
+        assert not any(allowed(other))
+
+
 @pytest.mark.parametrize("command", ["cat *.md", "wc -l src/*.py", "ls lib/*.c", "head *.ts"])
 def test_patterns_of_source_files_need_nobody(command: str) -> None:
     """A shell's wildcard takes no hidden file, so a pattern of source files covers no secret."""

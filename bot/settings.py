@@ -619,7 +619,7 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
     """Yield the values in the settings file that look like an MCP server's secrets.
 
-    Each comes as its key, its name, and the key under which it belongs.
+    Each is a tuple: the value's key, its name, and the key of the table that should name a file for it.
     """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():

@@ -39,7 +39,7 @@ class Person(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """A text as a particular of a fact. If it is a sentence of ours, stored in English, it is told in any language."""
+    """A stored text as a particular of a fact. If it is an English sentence of ours, other languages translate it."""
 
     text: str
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #: The group and the name of the tool.
 GROUP: Final = "sayso"
 TOOL: Final = "ask_human"
-#: The executor in the row of every question. A call of a caller's own tool has another executor, whatever the tool's
-#: name.
+#: The executor in the row of every question. A caller's own tool always has another executor, even if its name is the
+#: same.
 EXECUTOR: Final = "sayso:question"
 #: The longest question that every card shows whole, in characters.
 LONGEST: Final = 1000
@@ -61,7 +61,7 @@ _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Whether a request is a question. A call that its caller runs is no question, whatever its tool's name."""
+    """Whether a request is a question. A call that its caller runs is no question, even with the same tool name."""
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: The most characters of a diff, and of each of its sides.
+#: A diff, and each of its two sides, has at most this many characters.
 LONGEST_DIFF = 16_384
 
 
@@ -103,7 +103,8 @@ def _diff(call: Call) -> str | None:
     for names in TEXTS:
         old, new = map(args.get, names)
         if isinstance(old, str) and isinstance(new, str):
-            # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.
+            # Most edits replace a part of a file that ends within a line. The diff shows this only if the edit changes
+            # it.
             end = "\n" * bool(old and new and not old.endswith("\n") and not new.endswith("\n"))
             old, new = old + end, new + end
             return change("", old, new, closely=is_quick([(old, new)])).diff

@@ -87,7 +87,7 @@ class StreamingRoute(Route):
     """The route for MCP clients. Their protocol requires that they accept an event stream with every POST."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match no POST that doesn't accept an event stream, because such a request belongs to the harombe design."""
+        """Match a POST only if it accepts an event stream. Any other POST belongs to the harombe design."""
         if scope["type"] == "http" and scope["method"] == "POST" and not _accepts_events(Headers(scope=scope)):
             return Match.NONE, {}
         return super().matches(scope)

@@ -33,12 +33,12 @@ _ABOUT = re.compile(
 )
 #: Matches the word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
-#: The most lines of a conversation that an agent gets, and the most conversations whose lines are remembered.
+#: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.
 _BEGUN_WITHIN_S = 30.0
-#: The beginning of the reply reader's reason if a text is neither yes nor no because it is a question.
+#: The reply reader gives a reason why a text is neither yes nor no. For a question, the reason begins with this word.
 _QUESTION = "question"
 _log = logging.getLogger(__name__)
 

@@ -45,13 +45,13 @@ class Voice:
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Answer a reply. An answer that isn't a decision goes to that person alone, if the platform can do that.
+        """Answer a reply. If the platform can do it, an answer that isn't a decision goes to that person alone.
 
         A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
         that decides always gets an answer.
 
         A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. The later ones are answered in private, or where they were written if the
+        question that everybody there sees. Later replies are answered in private, or where they were written if the
         platform lets us send the approver nothing in private: an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
@@ -149,7 +149,7 @@ class Voice:
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
     ) -> None:
-        """Answer an event. `alone` sends the answer to that person alone if the platform can do that.
+        """Answer an event. With `alone`, only that person gets the answer, if the platform can send it so.
 
         A stranger is answered once a minute for each card and kind of event, and gets refusals only in private.
         """
@@ -168,7 +168,7 @@ class Voice:
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
 
-        In talk among people, each is asked once a minute per card.
+        In talk among people, each person is asked once a minute for each card.
         """
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))

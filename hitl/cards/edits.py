@@ -19,7 +19,7 @@ from hitl.cards.text import cut_middle, folded, visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: The names that coding agents and MCP servers give to the two texts of an edit.
+#: The argument names for the old and the new text of an edit, as coding agents and MCP servers write them.
 TEXTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -119,7 +119,7 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # Nobody here knows where in the file the text stands, so line numbers would be false.
+    # The place of the text in the file isn't known here, so line numbers would be false.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 
@@ -135,7 +135,7 @@ def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[
 
 
 def _headers(patch: str) -> Iterator[str]:
-    """Yield the lines of a patch that name files. Codex takes a line for one whatever blanks are around it."""
+    """Yield the lines of a patch that name files. Codex ignores blanks around such a line."""
     for line in _PATCH_LINE.finditer(patch):
         begins = patch.rfind("\n", 0, line.start()) + 1
         if not patch[begins : line.start()].strip() and (said := line[1].strip()) not in _NO_FILES:

@@ -94,7 +94,7 @@ class Shown(Struct, frozen=True):
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
     """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
 
-    What is left out doesn't depend on the language.
+    In every language, the same parts are left out.
     """
     if is_question(call):
         return _question(call, wording)
@@ -216,7 +216,7 @@ class _Told:
         return one_line(mask(self._wording.retold(sentence)), _PHRASE)
 
     def _within(self, phrase: str) -> str:
-        """The phrase within a sentence: `Pay` is `pay` in English, `SQL` stays."""
+        """Return the phrase for use inside a sentence: `Pay` becomes `pay` in English, `SQL` stays."""
         lowers = self._wording.lowers and not phrase[1:2].isupper()
         return phrase[:1].lower() + phrase[1:] if lowers else phrase
 

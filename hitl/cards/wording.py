@@ -856,11 +856,14 @@ class Wording:
         self._sentences = ENGLISH if sentences is ENGLISH else {**ENGLISH, **sentences}
 
     def template(self, key: str) -> str:
-        """Return the sentence of that key, unfilled. Raises KeyError for a missing key."""
+        """Return the template of a sentence. Raises KeyError for a missing key."""
         return self._sentences[key]
 
     def say(self, key: str, /, **facts: object) -> str:
-        """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+        """Return the sentence with this key.
+
+        Raises KeyError for a missing key or fact: that is a bug, and a test finds it.
+        """
         template = self._sentences[key]
         if "|" in template or (self._thousands != "," and ":," in template):
             facts = {
@@ -869,19 +872,20 @@ class Wording:
         return template.format(**facts)
 
     def sentence(self, told: Fact, names: Naming | None = None) -> str:
-        """Return a fact in words; people are called by their names, if these are handed in. Raises as `say` does."""
+        """Return a fact in words. With `names`, people are called by their names. Raises KeyError as `say` does."""
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Return a sentence of ours that was stored in English in this language, and any other text as it is.
+        """Translate a sentence of ours that was stored in English. Return any other text unchanged.
 
-        A call is stored before anybody knows who reads its card, so that what it does is stored in English. A sentence
-        is retold only if the whole of it is one of the catalogue; everything that it quotes stays.
+        A call is stored before anybody knows who reads its card, so the sentence about its action is stored in English.
+        A text is translated only if all of it is a sentence of the catalogue. The values in it stay as they are
+        written.
         """
         return self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
-        """Do what `retold` does, with the sentences alone whose keys begin with one of `keys`."""
+        """Translate as `retold` does, but only sentences whose keys begin with one of `keys`."""
         if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
@@ -897,7 +901,7 @@ class Wording:
         return self._retold(value, _PARTS) if name in _COUNTED else value
 
     def filled(self, value: object, names: Naming | None = None) -> object:
-        """Return a particular of a fact as its sentence holds it."""
+        """Return a value of a fact in the form in which a sentence of this language holds it."""
         if isinstance(value, Fact):
             return self.sentence(value, names)
         if isinstance(value, Person):
@@ -912,8 +916,8 @@ class Wording:
 class _Count(int):
     """A whole number in a sentence: `{count:,}` has a language's mark between thousands.
 
-    `{count:request is|requests are}` is the number and the words for it, first those for one: "1 request is", "2,000
-    requests are".
+    `{count:request is|requests are}` becomes the number and a text, the first text for 1 and else the second: "1
+    request is", "2,000 requests are".
     """
 
     def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
@@ -930,8 +934,8 @@ class _Count(int):
         return int(self).__format__(spec).replace(",", self.mark)
 
 
-#: The sentences that are stored with a call (what it does, what speaks against it, why somebody must approve it), and
-#: what the reading of a reply says against it (`hitl.replies.explain`).
+#: The keys of the sentences that are stored with a call: its action, its warnings, the reason why somebody must approve
+#: it, and the reason why a reply is no answer (`hitl.replies.explain`).
 _KEPT = (
     "why.",
     "reading.",
@@ -946,14 +950,15 @@ _KEPT = (
     "mcp.gets",
 )
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
-#: Executors cut what they quote, so that a longer text is none of these.
+#: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The particulars that are counts with their unit, and those that may be a part of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of such parts.
+#: The keys of the sentences that may be such a value.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as a sentence of ours holds it. Others (a file's name, a ref) may begin with a zero, and stay as they are.
+#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
@@ -962,7 +967,7 @@ _COUNT_OF = "[0-9,]+ [a-z]+"
 
 @cache
 def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The stored sentences as patterns: those that fewer texts fit first."""
+    """Return the stored sentences as patterns. A pattern that fits fewer texts comes earlier."""
     patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
     found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
     return tuple((key, re.compile(pattern)) for key, pattern in found)
@@ -977,7 +982,7 @@ def _pieces(template: str) -> Iterator[str]:
             yield f" (?:{'|'.join(map(re.escape, spec.split('|')))})"
 
 
-#: The language of programs, the log and the record, and of people for whom no other one is set.
+#: The language of programs, the log and the record, and of people for whom no other language is set.
 IN_ENGLISH = Wording("en", ENGLISH, lowers=True)
 say = IN_ENGLISH.say
 sentence = IN_ENGLISH.sentence

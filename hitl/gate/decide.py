@@ -100,8 +100,8 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
     """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
-    Only an approver gets their own words repeated: we repeat nobody else's words, because other people may answer our
-    message. Only the people involved get the call's ref: its approvers and those who asked for it.
+    The answer repeats the words of an approver and of nobody else, because other people may answer our message. It
+    names the call's ref only to approvers and requesters of the call.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -130,7 +130,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Return the answer to an approval or rejection that can't count, whatever the current policy says, or None."""
+    """Return the answer to an approval or rejection that can't count under any policy, or None if it may count."""
     approve = reading.verdict is Says.APPROVE
     if answer := await barred(gate, reply, call, call.verdict, approve=approve):
         return answer

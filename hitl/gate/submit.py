@@ -63,7 +63,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
+    # The texts are masked before the call is stored. So drawing the call's card later doesn't delay other cards.
     form = form_of(written)
     await gate.prepare((args, prepared.preview, form))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), ask, prepared, form)
@@ -174,7 +174,7 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """Return the call, now allowed if no surface can show it and the operator lets its tool run unseen."""
+    """Allow a call that no surface can show, if the operator lets its tool run unseen. Return other calls unchanged."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call

@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # The most outcomes that a rule caches in `asked`. Callers choose the names of arguments.
+_MAX_NAMES = 32  # a rule caches at most this many outcomes in `asked`: callers may send any number of argument names
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -173,8 +173,8 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at.
 
-    None means that no argument makes the rule ask: the rule isn't an allow, is contenox's, looks at all arguments or
-    accepts all as harmless, or has neither a condition on an argument nor a kind.
+    None means that no argument makes the rule ask. This is so if the rule isn't an allow rule, is contenox's, looks at
+    all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -246,7 +246,8 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
     """Whether a rule's kinds include the kind of this tool.
 
-    A tool that disputes its kind matches only rules that tighten, for its listed kind and for unknown tools.
+    A tool may contradict its listed kind (`disputed`). Only rules that tighten then match it: rules for the listed
+    kind, and rules for unknown tools.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -287,7 +288,7 @@ class _Group:
         return sorted((*wide, *narrow), key=_place)
 
     def applying(self, call: PolicyCall) -> list[Compiled]:
-        """Return every rule that is for this call's tool, without the index."""
+        """Return every rule for this call's tool, found without the index."""
         return [one for one in self.rules if _applies(one.rule, call)]
 
 

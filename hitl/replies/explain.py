@@ -9,9 +9,9 @@ from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Token, TokenKind
 
-#: The text that begins `Reading.why` of a message with an idiom that answers nothing.
+#: `Reading.why` begins with this text if the message holds an idiom that answers nothing.
 NO_ANSWER = say("reading.no_answer.words", said="")
-#: The text that begins `Reading.why` of a message that only says how things are.
+#: `Reading.why` begins with this text if the message is only a remark about the state of things.
 ONLY_A_REMARK = say("reading.remark.words", said="")
 _REASONS = (
     (QUESTION, "reading.question.words"),

@@ -148,7 +148,7 @@ def _calls(parse: Parse) -> bool:
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Return whether the message mentions anything other than us alone: a person, a time or a place ("@6pm")."""
+    """Return whether the message mentions anything except us: a person, a time or a place ("@6pm")."""
     if TokenKind.MENTION not in parse.kinds:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
@@ -221,7 +221,7 @@ def _glued(parse: Parse, at: int) -> bool:
 def _numbered(parse: Parse, at: int) -> bool:
     """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers.
 
-    "No. 7" may also be a rank with one word behind it: "No. 1 priority".
+    Before one more word, "no. 7" may also be a rank: "No. 1 priority".
     """
     dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     at += dotted
@@ -260,7 +260,10 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 
 
 def _before_fault(parse: Parse, at: int) -> Match:
-    """Return the longest no at a token, or a shorter no that a fault follows: "stop" of "stop this is wrong"."""
+    """Return the longest no at a token.
+
+    If a complaint follows a shorter no, return the shorter no: "stop" in "stop this is wrong".
+    """
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:
         end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match

@@ -19,14 +19,14 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
-#: Another code of a language -> the code that the language has here (ISO 639; platforms still send the older codes).
+#: For another code of a language, the code that we use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _DIFFERS = say("reading.differs")
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 #: The stops that may separate a no from its reason in another language. A line break may do so too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: Signs at the end of a yes which announce more words. These words may be a condition.
+#: Signs that announce more words if they end a yes. Those words may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
@@ -193,9 +193,9 @@ def _languages(tokens: list[Token]) -> list[str]:
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
     """Read the message in one language, or in several that must agree.
 
-    The conversation's language comes first, then English, if that language knows all the words. Else the languages
-    that know the most words are asked. If they know every word, all of them must agree. If they know only some words,
-    only the first is asked.
+    The conversation's language is tried first, then English, if it knows all the words. If neither gives an answer, the
+    languages that know the most words are tried. If they know every word, all of them must agree. If they know only
+    some words, only the first is tried.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
@@ -254,7 +254,7 @@ def _contested(parse: Parse) -> bool:
 def _with_unmeasured(
     tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
 ) -> list[Reading]:
-    """Return the readings after a look at the languages without a file, which have only a few exact phrases.
+    """Check the readings against the languages without a file, which have only a few exact phrases.
 
     Such a language can answer if no other language understood the message. If it contradicts another language, the
     message is unclear.

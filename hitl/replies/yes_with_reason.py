@@ -7,10 +7,10 @@ from hitl.replies.explain import ONLY_A_REMARK
 from hitl.replies.model import Meaning, Reading
 from hitl.replies.reader import read, verdict
 
-#: The word for "because" in each language that a card asks for a reason in (`card.how.because`).
+#: The words for "because" in the languages in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: The reader's `why` for a message with unknown words in which it found no doubt of any kind.
+#: `Reading.why` of a message with unknown words, in which the reader found no doubt of any kind.
 _ONLY_UNKNOWN_WORDS = say("reading.word.words", said="")
 _NO_DOUBT = (_ONLY_UNKNOWN_WORDS, ONLY_A_REMARK)
 
@@ -31,8 +31,8 @@ def reasoned_yes(text: str) -> Reading | None:
 def is_reason(text: str) -> bool:
     """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
-    Unknown words and remarks ("all good") may be a reason. A question, a condition, a change, a hedge, a "wait" or a no
-    anywhere may not, because a person who says that is thinking again.
+    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
+    "wait" or a no aren't a reason, because a person who says so is thinking again.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.why.startswith(_NO_DOUBT)

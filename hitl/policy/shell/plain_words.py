@@ -177,11 +177,19 @@ class Words:
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
+#: Escapes in ``$'...'`` that all shells read alike.
+_READ_ALIKE = re.compile(
+    r"(?:[^\\]|\\[\\abefnrtv]|\\x[0-7][0-9A-Fa-f]|\\[01][0-7]{2}(?![0-7])|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*",
+    re.DOTALL,
+)
+
+
 def _ansi_c(text: str) -> ShellWord:
-    """Read ``$'...'``. An escaped quote is refused: a shell without this syntax ends the text there."""
-    if "\\'" in text:
-        raise NotPlain("a quote is escaped as another shell doesn't read it")
-    return ShellWord(words.escapes(text))
+    """Read ``$'...'``. A NUL is refused: it ends the text in bash."""
+    found = words.ansi_c(text)
+    if not _READ_ALIKE.fullmatch(text) or found != words.escapes(text):
+        raise NotPlain("shells read an escape in different ways")
+    return ShellWord(found)
 
 
 def looks_like_a_file(path: str) -> bool:

@@ -265,7 +265,7 @@ _SED_EDIT = (
 )
 # After sed's commands a, i and c, the rest of the line is text that sed prints.
 _sed_command = re.compile(
-    rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
+    rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|[ \t])[^\\\n]+(?=\n|$))"
 )
 _MAX_SCRIPT = 2000
 

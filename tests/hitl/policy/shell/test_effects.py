@@ -91,10 +91,19 @@ def test_what_is_not_understood_whole_tells_why(line: str) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["s|[|]|;a |w b", "s|[]|]|;a |w b", "s|[^|]|;a |w b", r"s|[a\]|]|;a |w b", "s|[[.|.]]|;a |w b", "/[/]/;s/x/w b/"],
+    [
+        "s|[|]|;a |w b",
+        "s|[]|]|;a |w b",
+        "s|[^|]|;a |w b",
+        r"s|[a\]|]|;a |w b",
+        "s|[[.|.]]|;a |w b",
+        "/[/]/;s/x/w b/",
+        "i\nw b",
+        "1,3a\nw b",
+    ],
 )
 def test_a_sed_script_that_versions_of_sed_split_differently_is_not_told(script: str) -> None:
-    """GNU sed goes on behind a delimiter within brackets, so these scripts write the file b."""
+    """GNU sed goes on behind a delimiter within brackets and behind a bare ``i``, so these scripts write the file b."""
     assert isinstance(effects(("sed", script, "a")), str)
 
 

@@ -51,6 +51,8 @@ _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"
 )
+#: Programs that run or obey the text of an argument.
+_TAKE_SCRIPTS = names("sed awk gawk mawk nawk jq bash sh dash")
 #: An option of `read` with a variable's name joined to it (`-aPATH`).
 _JOINED_ARRAY = re.compile(r"-[^-]*a.")
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
@@ -252,7 +254,7 @@ class _Walk:
         values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
-                values.append(self._read(state).word(child))
+                values.append(self._value(child, state))
             elif child.type not in _SEPARATORS:
                 raise NotPlain(f"{child.type} is not read here")
         if len(values) > _MAX_VALUES or any(value.loose for value in values):
@@ -309,6 +311,7 @@ class _Walk:
         """Visit a simple command."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
+        reader = self._read(state)
         end = -1
         for child in node.children:
             if end >= 0 and self._source[end : child.start_byte].strip(b" \t"):
@@ -316,10 +319,10 @@ class _Walk:
             end = child.end_byte
             if child.type == "variable_assignment":
                 self._setting(child, state)
-            elif child.type == "command_name":
-                found.append(self._read(state).word(child.children[0]))
             elif not child.type.endswith("_redirect"):
-                found.append(self._read(state).word(child))
+                found.append(reader.word(child.children[0] if child.type == "command_name" else child))
+        if reader.bash_only and any((word.literal or "").rpartition("/")[2] in _TAKE_SCRIPTS for word in found):
+            raise NotPlain("a script is written so that other shells hand over another one")
         step = Step(
             tuple(found),
             state.folders,
@@ -402,8 +405,14 @@ class _Walk:
         name = _assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
             return name, ShellWord("")
-        value = self._read(state).word(node.children[2])
+        value = self._value(node.children[2], state)
         return name, ShellWord(None, loose=True) if value.wild else value
+
+    def _value(self, node: Node, state: _State) -> ShellWord:
+        """Read the value of a variable. It is unknown if shells read it in different ways."""
+        reader = self._read(state)
+        value = reader.word(node)
+        return ShellWord(None, loose=True) if reader.bash_only else value
 
     def _setting(self, node: Node, state: _State) -> None:
         """Check an assignment before a command, which goes into the environment of that command."""

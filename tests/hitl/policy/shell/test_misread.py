@@ -215,6 +215,22 @@ def test_an_escape_that_shells_read_in_different_ways_asks(line: str) -> None:
     assert "approve" == action(line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"""sed $'s|a|\x5c|w q|' f""",
+        r"""sed -e$'p' f""",
+        r"""x=$'p'; sed -n "$x" f""",
+        r"""for x in $'p'; do sed -n "$x" f; done""",
+        r"""timeout 5 awk $'{print}' f""",
+        r"""bash -c $'echo touch q'""",
+    ],
+)
+def test_a_script_in_escapes_asks(line: str) -> None:
+    """A shell without this syntax keeps the dollar and the backslashes, so that another script runs."""
+    assert "approve" == action(line)
+
+
 @pytest.mark.parametrize("line", [r"printf %s $'a\tb\n'", r"grep $'\x41\u0042\103' f", r"awk -F $'\t' '{print $1}' f"])
 def test_a_plain_escape_passes(line: str) -> None:
     """Tabs, newlines and whole numbers mean the same to every shell."""

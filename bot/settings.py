@@ -42,7 +42,7 @@ from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
-from hitl.cards.templates import check
+from hitl.cards.templates import LONGEST_UNDO, check
 from hitl.cards.wording import say
 from hitl.limits import Limits
 from hitl.operating_mode import Terms
@@ -166,7 +166,7 @@ class CardSettings(_Part):
     """The words on the cards of one tool's requests. `hitl.call.CardTerms` explains them."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
-    undo: str = Field(default="", max_length=200)
+    undo: str = Field(default="", max_length=LONGEST_UNDO)
     fields: list[Name] | None = None
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hitl.call import CHOICES, Preparation, Runs, ToolInfo
 from hitl.cards.text import one_line, visible
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import Noted, fact, kept
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import as_short
 from hitl.replies.model import SpanKind
@@ -75,12 +75,12 @@ def prepared(ask: Ask) -> Preparation:
     question, options = ask.args.get("question"), ask.args.get("options", ())
     known = ask.args.keys() <= SCHEMA["properties"].keys()
     if not known or not isinstance(question, str) or not question.strip() or len(visible(question)) > LONGEST:
-        raise InvalidConfirmation(say("question.misfit", most=LONGEST))
+        raise InvalidConfirmation(fact("question.misfit", most=LONGEST))
     if "options" in ask.args and not _are_options(options):
         raise InvalidConfirmation(
-            say("question.options", fewest=FEWEST_OPTIONS, most=MOST_OPTIONS, longest=LONGEST_OPTION)
+            fact("question.options", fewest=FEWEST_OPTIONS, most=MOST_OPTIONS, longest=LONGEST_OPTION)
         )
-    return Preparation(say("question.does"))
+    return Preparation(kept(fact(Noted.QUESTION)))
 
 
 def _are_options(options: object) -> bool:

@@ -22,7 +22,7 @@ from adapters.http.calls import Gone, Ops
 from adapters.http.responses import Ref, answer, documented
 from adapters.http.written import WrittenRoute
 from hitl.call import MAY_RUN, Call, Decision, Event, Result, Status
-from hitl.cards.card import outcome_for_agent
+from hitl.cards.card import outcome_for_agent, reason_text
 from hitl.cards.redaction import mask
 from hitl.cards.wording import say
 from hitl.errors import (
@@ -281,7 +281,7 @@ def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str
 
 
 def _decision(ops: Operations, call: Call, status: str) -> dict[str, Any]:
-    note = call.reason if call.reason and call.decision is not Decision.EXPIRED else ""
+    note = "" if call.decision is Decision.EXPIRED else reason_text(call) or ""
     if call.decision is Decision.UNDELIVERABLE:
         note = outcome_for_agent(call)
     until = ops.claimable_until(call) if call.decision in MAY_RUN else None

@@ -18,7 +18,7 @@ from adapters.http.models import LONGEST_WAIT_S
 from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait
 from adapters.http.written import WrittenRoute
 from hitl.call import Decision, Runs, Status
-from hitl.cards.card import error_text, outcome_for_agent
+from hitl.cards.card import error_text, outcome_for_agent, reason_text
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.wording import say
 from hitl.errors import CallUnknown
@@ -65,7 +65,7 @@ def approval(call: Call) -> dict[str, Any]:
         "approved_by": call.decided_by if let_run else None,
         "approved_at": call.decided_at.isoformat() if let_run and call.decided_at else None,
         "decision": decision,
-        "reason": mask(call.reason) if call.reason else None,
+        "reason": mask(reason) if (reason := reason_text(call)) else None,
         "message": outcome_for_agent(call),
     }
 

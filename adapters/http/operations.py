@@ -14,7 +14,7 @@ from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
 from hitl.cards.sessions import session_view, waiting_sessions
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH, sentence
 from hitl.credentials import Scope
 from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
 from hitl.gate.fitness import question
@@ -400,7 +400,7 @@ class Operations:
             self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
         )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
-        return {name: getattr(verdict, name) for name in named}
+        return {name: getattr(verdict, name) for name in named} | {"why": IN_ENGLISH.retold(verdict.why)}
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:

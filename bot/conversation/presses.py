@@ -56,7 +56,7 @@ class Presses:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
             if not heard.stray:
-                await self._voice.record(heard, Event.FORGED)
+                await self._voice.record(heard, Event.FORGED, await self._voice.about(heard))
             return await self._talker.answer_press(
                 str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True
             )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hitl.cards.wording import Wording
     from hitl.events import Heard
     from hitl.gate.response import Answer
+    from hitl.gate.target import Pointed
     from hitl.platforms import Talker
     from hitl.surfaces import Surface
 
@@ -209,12 +210,12 @@ class Voice:
         came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
         return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
-    async def record(self, heard: Heard, what: Event) -> None:
-        """Record an event with the call whose card it was about.
+    async def about(self, heard: Heard) -> Pointed | None:
+        """Return the call of the message that a text answers, or that a press or a reaction is on. None without one."""
+        message = heard.answers if isinstance(heard, Text) else heard.message
+        return await self.gate.pointed_at(message) if message else None
 
-        If no card is known, put it into the service's own record.
-        """
-        about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
-        known = await self.store.by_message(about or "")
-        entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})
+    async def record(self, heard: Heard, what: Event, about: Pointed | None) -> None:
+        """Record an event with the call that it is about; without one, put it into the service's own record."""
+        entry = Entry(about.ref if about else "", what, heard.identity, {"conversation": heard.conversation})
         await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

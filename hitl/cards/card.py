@@ -414,13 +414,13 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 def _prose(call: Call) -> int:
     """Return the number of UTF-16 units that the other words of the card take."""
     undo = call.verdict.card.undo if call.verdict.card else ""
-    words = (call.sentence, call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
+    words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
     return sum(len(text.encode("utf-16-le")) // 2 for text in (*lines, *_notes(call)))
 
 
 def _left_out(call: Call, shown: Shown) -> int:
-    return shown.left_out + sum(map(len, call.notes[_NOTES:]))
+    return shown.left_out + sum(map(len, map(IN_ENGLISH.retold, call.notes[_NOTES:])))
 
 
 def _needs_details(call: Call, shown: Shown) -> bool:
@@ -672,6 +672,15 @@ def error_text(call: Call) -> str | None:
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
+
+
+def reason_text(call: Call) -> str | None:
+    """Return the reason of a call's decision in words, or None.
+
+    If the policy denied the call, `call.reason` may hold a code of ours, which becomes our sentence. Else it holds a
+    person's own words.
+    """
+    return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
 
 
 def _unfit(call: Call) -> Fact | None:

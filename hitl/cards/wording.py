@@ -1,5 +1,7 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
+A platform keeps its own sentences in its `wording.py`, and adds them to the catalogue (`Wording.join`).
+
 A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
 sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number
 before words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English:
@@ -14,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
-from hitl.outcomes import Fact, Person, Stored
+from hitl.outcomes import Fact, Person, Stored, noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -694,21 +696,6 @@ ENGLISH: Mapping[str, str] = {
     "path.irregular": "{path} is not a regular file.",
     "trouble.route": "{route}: cards can't go out: {why}. {remedy}. Once it is mended, run: sayso reload",
     "remedy.unknown": "Run sayso doctor, and take the place out of routes if cards needn't go there",
-    "remedy.telegram.member": "Add the bot to that chat again",
-    "remedy.telegram.chat": "Compare the number with what /whoami says in that chat, or take the place out of routes",
-    "remedy.telegram.rights": "Let the bot send messages there: the chat's permissions, or its administrators, forbid it",
-    "remedy.telegram.topic": "Reopen the topic, or name another one in routes",
-    "remedy.telegram.blocked": "They must open the bot's chat and send /start",
-    "remedy.telegram.gone": "Take them off the lists of approvers and requesters",
-    "remedy.telegram.token": "Compare the token with what BotFather says, and start the service again",
-    "remedy.slack.invite": "Invite the app there: /invite @sayso",
-    "remedy.slack.archived": "Unarchive the channel, or name another one in routes",
-    "remedy.slack.posting": "Let the app post there: the channel's posting permissions forbid it",
-    "remedy.slack.scope": "Give the app the scopes that sayso doctor names, and install it again",
-    "remedy.slack.token": "Install the app again, put its new bot token into place, and start the service again",
-    "remedy.slack.admin": "Ask the workspace's administrators to let the app in",
-    "remedy.slack.tab": "Switch on the Messages Tab in the app's settings (App Home)",
-    "remedy.slack.gone": "Take them off the lists of approvers and requesters",
     "path.trouble": "{path} can't be used: {error}.",
     "path.binary": "{path} is binary ({size}); only text can be read.",
     "path.changed": "{path} has changed since it was shown.",
@@ -853,18 +840,25 @@ class Wording:
         #: Whether a phrase begins with a small letter within a sentence.
         self.lowers = lowers
         self._thousands = thousands
-        self._sentences = ENGLISH if sentences is ENGLISH else {**ENGLISH, **sentences}
+        self._sentences = dict(sentences)
+
+    def join(self, sentences: Mapping[str, str]) -> None:
+        """Add the sentences of another owner, such as a platform. Raises ValueError for a key that has a sentence."""
+        if known := self._sentences.keys() & sentences.keys():
+            raise ValueError(f"these sentences have an owner: {', '.join(sorted(known))}")
+        self._sentences |= sentences
 
     def template(self, key: str) -> str:
         """Return the template of a sentence. Raises KeyError for a missing key."""
-        return self._sentences[key]
+        found = self._sentences.get(key)
+        return IN_ENGLISH._sentences[key] if found is None else found
 
     def say(self, key: str, /, **facts: object) -> str:
         """Return the sentence with this key.
 
         Raises KeyError for a missing key or fact: that is a bug, and a test finds it.
         """
-        template = self._sentences[key]
+        template = self.template(key)
         if "|" in template or (self._thousands != "," and ":," in template):
             facts = {
                 name: _Count(value, self._thousands) if type(value) is int else value for name, value in facts.items()
@@ -876,17 +870,18 @@ class Wording:
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Translate a sentence of ours that was stored in English. Return any other text unchanged.
+        """Say a stored fact, or translate a sentence of ours that was stored in English. Return any other text unchanged.
 
-        A call is stored before anybody knows who reads its card, so the sentence about its action is stored in English.
-        A text is translated only if all of it is a sentence of the catalogue. The values in it stay as they are
-        written.
+        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
+        an executor stores an English sentence; earlier versions stored only sentences. A text is translated only if all
+        of it is a sentence of the catalogue. The values in it stay as they are written.
         """
-        return self._retold(text)
+        told = noted(text)
+        return self.sentence(told) if told else self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
         """Translate as `retold` does, but only sentences whose keys begin with one of `keys`."""
-        if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
+        if self is IN_ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
             if key.startswith(keys) and (found := pattern.fullmatch(text)):
@@ -909,7 +904,7 @@ class Wording:
         if isinstance(value, Stored):
             # A sentence inside another one has lost its full stop.
             told = self.retold(value.text)
-            return told if told != value.text else clause(self.retold(f"{value.text}."))
+            return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
 
 
@@ -934,11 +929,10 @@ class _Count(int):
         return int(self).__format__(spec).replace(",", self.mark)
 
 
-#: The keys of the sentences that are stored with a call: its action, its warnings, the reason why somebody must approve
-#: it, and the reason why a reply is no answer (`hitl.replies.explain`).
+#: The keys of the sentences that are stored with a call: its action, its warnings, and the reason why somebody must
+#: approve it.
 _KEPT = (
     "why.",
-    "reading.",
     "does.",
     "undo.",
     "card.does.",

@@ -313,6 +313,7 @@ class _Plan:
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool
+    card: records.CardTerms | None
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
@@ -385,12 +386,12 @@ class Policy:
             forbid = self._forbid.candidates(plan.forbid, args) if self._forbid.rules else ()
             rules = self._rules.candidates(plan.rules, args)
             if not rules and not forbid and plan.quiet:
-                return self._verdict(self._unmatched[assessed[0]], assessed, ())
+                return _with_card(self._verdict(self._unmatched[assessed[0]], assessed, ()), plan.card)
             scope = CallScope(call, self._surroundings)
             if not plan.quiet:
                 levels = self._levels.candidates(plan.levels, args)
                 assessed = self._risk(levels, plan.raising, scope, assessed)
-            return self._judged(plan.shell, forbid, rules, scope, assessed)
+            return _with_card(self._judged(plan.shell, forbid, rules, scope, assessed), plan.card)
         except _ERRORS as error:
             return self._failed(error)
 
@@ -401,7 +402,8 @@ class Policy:
             groups = (self._forbid, self._rules, self._levels, self._raising)
             forbid, rules, levels, raising = (group.applying(call) for group in groups)
             assessed = self._risk(levels, raising, scope, risk.assess(call))
-            return self._judged(_shell_key(call), forbid, rules, scope, assessed)
+            verdict = self._judged(_shell_key(call), forbid, rules, scope, assessed)
+            return _with_card(verdict, self.checked.card(call.tools, call.tool))
         except _ERRORS as error:
             return self._failed(error)
 
@@ -430,6 +432,7 @@ class Policy:
             tuple(self._raising.applying(call)),
             shell,
             quiet=shell is None and not self._levels.rules and not self._raising.rules,
+            card=self.checked.card(call.tools, call.tool),
         )
         return plan
 
@@ -574,6 +577,10 @@ class Policy:
         if self.checked.dialect == CONTENOX:
             found += impossible(self.checked)
         return sorted(found, key=lambda problem: problem.line)
+
+
+def _with_card(verdict: Verdict, card: records.CardTerms | None) -> Verdict:
+    return verdict if card is None else replace(verdict, card=card)
 
 
 def _written_at(compiled: Compiled) -> int:

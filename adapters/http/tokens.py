@@ -1,4 +1,7 @@
-"""The bearer tokens of an installation. Operators make, list and revoke them; the guard looks up each request's."""
+"""The bearer tokens of an installation.
+
+Operators make, list and revoke them; the guard looks up the token of each request.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,7 @@ class Tokens:
 
     async def load(self) -> None:
         """Read the tokens from the store, and set the owner of each agent's token in the directory of people."""
-        self._by_hash = {found.hash: found for found in await self._store.credentials()}
-        self._gate.people = replace(self._gate.people, owners=self._owners())
+        self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:
         """Return the credential of a valid token, or None.
@@ -69,7 +71,7 @@ class Tokens:
     async def make(self, caller: Caller, asked: TokenRequest) -> tuple[str, Credential]:
         """Make a token. Return the token itself and its stored credential.
 
-        Raises InvalidConfirmation for a token that could do nothing, KeyConflict for a name that was used before.
+        Raises InvalidConfirmation for a token that could do nothing, and KeyConflict for a name that was used before.
         """
         self._check(asked)
         token, now = new_bearer(), self._gate.clock.now()
@@ -86,8 +88,12 @@ class Tokens:
         )
         if not await self._store.keep_credential(credential):
             raise KeyConflict(f"There is, or was, a token {asked.name}. Take another name: names aren't used again.")
-        await self.load()
+        self._keep(credential)
         return token, credential
+
+    def _keep(self, *found: Credential) -> None:
+        self._by_hash |= {each.hash: each for each in found}
+        self._gate.people = replace(self._gate.people, owners=self._owners())
 
     def _check(self, asked: TokenRequest) -> None:
         if asked.until is not None and (asked.until.tzinfo is None or asked.until <= self._gate.clock.now()):
@@ -110,7 +116,10 @@ class Tokens:
         return found
 
     def _owners(self) -> Mapping[str, str]:
-        """Return the owner of each agent's token. A revoked token is included, because its calls stay the owner's."""
+        """Return token identity -> owner for all agents' tokens.
+
+        Revoked tokens are included, because calls made with a revoked token still belong to its owner.
+        """
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _use(self, credential: Credential, now: datetime) -> None:

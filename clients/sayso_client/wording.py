@@ -108,6 +108,7 @@ ENGLISH: Mapping[str, str] = {
     "command.interrupted": "Interrupted.",
     "ask.args": "--args isn't JSON: {error}",
     "ask.object": "--args must be a JSON object",
+    "ask.scripts": "the command names more than 200 files that it runs, so they can't be bound to an approval; ask for fewer at a time",
     "ask.taken": "--args can't hold {names} beside a command",
     "ask.timeout": "--timeout {text} isn't a time; write 90s, 5m, 2h or 1d",
     "ask.shorter": "People have {given} to answer {short}, not {wanted}: the policy allows no more. `timeout_s` in the policy sets it.",

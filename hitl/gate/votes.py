@@ -41,7 +41,10 @@ _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
 async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle an approval, and return the answer. Return None if another change or the clock came first."""
+    """Handle an approval, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -82,19 +85,27 @@ async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, mi
 
 
 async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
-    """Decide the call by the last missing approval. If this service runs it, take the lease in the same commit."""
-    unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
+    """Decide the call by the last missing approval.
+
+    Take the lease in the same commit if this service runs the call, or if its caller waits to claim it.
+    """
+    leasing = call.runs is Runs.SERVICE or gate.claimants.ready(call)
+    unfit = await why_unfit(gate, call, verdict) if leasing else None
 
     def seal(now: datetime) -> Change:
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
-        taken = {"claimed_by": claimant(ended)}
+        # The caller's connection may have closed since `leasing` was read. A claimant that came since must claim alone.
+        waiting = gate.claimants.ready(call) if leasing else None
+        ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now, waiting)
+        taken = {"claimed_by": None if waiting else claimant(ended)}
         said = {**arrival(reply), "reason": vote.reason}
         entries = [entry_of(ended, Event.APPROVED, vote.principal, **said, **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
+        elif waiting:
+            entries.append(entry_of(ended, Event.CLAIMED, waiting.owner))
         return Change(ended, (vote,), entries, edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
@@ -136,7 +147,7 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 def _came_before(reply: Reply, first: Prompt) -> bool:
     """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
 
-    Only an event of the inbox can be replayed from the database. The API and a terminal have no inbox.
+    Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at
@@ -147,7 +158,7 @@ async def _second_yes(
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
-    Else store the first yes, and return the answer that asks for the second.
+    Otherwise store the first yes, and return the answer that asks for the second.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
@@ -187,7 +198,10 @@ async def leave_open(
 
 
 async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
+    """Handle a rejection, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     reason = reading.reason
     asked = reply.kind is ReplyKind.BUTTON and not reason and not is_question(call)
 

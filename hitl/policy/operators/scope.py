@@ -262,7 +262,7 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
         return read_line(command) if not extra else _with_arguments(args, command, extra)
     if command is values.MISSING:
         return read_argv(extra) if extra else None
-    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else ShellReading()
+    reading = ShellReading() if isinstance(command, Mapping) else read_argv([*_tokens(command), *extra])
     if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command[:MAX_TOKENS]):
         line = _as_line([*command, *extra]) if joins else None
         if line is not None:

@@ -9,8 +9,13 @@ import anyio._backends._asyncio  # noqa: F401
 import httpcore  # noqa: F401
 import uvloop  # noqa: F401
 
+import adapters.database.sqlite.backup
+import adapters.database.sqlite.history
 import adapters.slack.platform
 import adapters.telegram.platform  # noqa: F401
+import bot.api
+import bot.doctor.checks
+import bot.serve  # noqa: F401
 from bot.compose import policy_library
 from bot.policies import Policies
 

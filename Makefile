@@ -79,13 +79,13 @@ $(FRAMEWORKS)/.made: tests/thirdparty/frameworks-requirements.txt
 thirdparty-agents: $(STAMP) $(AGENTS)/.made ## real coding agents behind the gate: downloads 2 GB (ARGS=... goes to pytest)
 	@$(BIN)/pytest -m agents tests/agents $(ARGS)
 
-# Each in the version that its hook was measured with. Claude Code comes inside the wheel of its SDK, and OpenClaw brings the
-# newer Node that it needs: --force lets an older npm install both.
-$(AGENTS)/.made: tests/agents/requirements.txt tests/agents/packages.txt tests/agents/openclaw.txt
+# Each in the version that its hook was measured with. Claude Code comes inside the wheel of its SDK. OpenClaw and Qwen Code get
+# the newer Node that they need: --force lets an older npm install them.
+$(AGENTS)/.made: tests/agents/requirements.txt tests/agents/packages.txt tests/agents/newer-node.txt
 	@mkdir -p $(AGENTS)
 	@cd $(AGENTS) && npm install --no-save --no-audit --no-fund --prefix . $$(cat ../tests/agents/packages.txt) </dev/null >&2
-	@mkdir -p $(AGENTS)/openclaw
-	@cd $(AGENTS)/openclaw && npm install --no-save --no-audit --no-fund --ignore-scripts --force --prefix . $$(cat ../../tests/agents/openclaw.txt) </dev/null >&2
+	@mkdir -p $(AGENTS)/newer-node
+	@cd $(AGENTS)/newer-node && npm install --no-save --no-audit --no-fund --ignore-scripts --force --prefix . $$(cat ../../tests/agents/newer-node.txt) </dev/null >&2
 	@$(PYTHON) -m pip install --quiet --no-deps --require-hashes --target $(AGENTS)/claude --upgrade --requirement $< >&2
 	@touch $@
 

@@ -43,7 +43,7 @@ async def untroubled() -> Sequence[str]:
     return ()
 
 
-async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
+async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyword
     service: Service,
     folder: Path,
     parts: AsyncExitStack,

@@ -64,7 +64,7 @@ class Running:
         await self.parts.aclose()
 
 
-async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
+async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by keyword
     *,
     state: Path,
     workspace: Path,
@@ -153,7 +153,7 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
     """Return the library of the policies in these folders and of the presets.
 
-    They look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
+    The policies look up paths in this machine's files. With `resolve_hosts` they also look up the addresses of hosts.
     """
     from adapters.policies import FolderSource
     from adapters.policies.surroundings import RealPaths, SystemResolver

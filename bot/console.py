@@ -115,9 +115,9 @@ class Console:
         self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
-        """End the conversation: withdraw this person's pending calls, show that, and return the calls.
+        """End the conversation: withdraw this person's pending calls, show the withdrawals, and return the calls.
 
-        Nothing more is shown after that.
+        Later, nothing more is shown.
         """
         self.leave()
         own = [call for call in await self.open_calls() if self._gate.access.may_withdraw(self._principal, call)]
@@ -139,7 +139,7 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Return whether to show this person the end of a call: they saw its card, they asked for it, or it expired.
+        """Return whether to show this person a call's end: they saw its card, they asked for the call, or it expired.
 
         Calls of a person's scripts that were allowed or denied at once aren't shown.
         """

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
-#: The most requests whose logged steps are remembered. Far fewer are between their decision and the end of their run.
+#: The logged steps of at most this many requests are remembered. Far fewer requests are between their decision and the
+#: end of their run.
 _KNOWN = 1_000
-#: Decisions that are made in the moment when the request is asked.
+#: Decisions that are made at once, when the request is submitted.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 
 

@@ -54,7 +54,7 @@ class Talk:
             colour=colour,
             screen=self._screen,
         )
-        # The typed line is erased, and shown again by us: so that the lines above it are known.
+        # The session erases the typed line, and we show it again. So we know which lines are above the prompt.
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             bottom_toolbar=self._bar,

@@ -81,7 +81,7 @@ class Server:
     values: Mapping[str, Any]
     #: The keys that lead to the table of servers in the file.
     place: tuple[str, ...]
-    #: The folder of the project to which the server belongs, or '' if the user has it in all projects.
+    #: The folder of the project to which the server belongs, or '' if it belongs to all projects of the user.
     project: str = ""
 
     @property
@@ -101,14 +101,14 @@ class Move:
     #: The settings file. `block` is the text that is added to its end.
     settings: Path
     block: str
-    #: The secret values that are moved to files: the file's path, and its content.
+    #: The secret values that move to files of their own: path -> content.
     secrets: Mapping[Path, str]
     backup: Path
     #: Servers that stay with the client and aren't gated, and the reason for each.
     left: Mapping[str, str] = field(default_factory=dict)
-    #: (server, argument) of each argument whose value looks like a secret and is in the settings.
+    #: (server, argument) of each argument whose value looks like a secret and will be in the settings.
     exposed: Sequence[tuple[str, str]] = ()
-    #: The values of all servers that nobody may be shown.
+    #: The values of all servers that must not be shown to anybody.
     private: frozenset[str] = frozenset()
 
 
@@ -190,7 +190,8 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
 def _settings_text(settings: Path, file: Path) -> str:
     """Return the text of the settings, '' if they are gone. Raises SettingsError if they can't be read.
 
-    Older backups have a relative path. It leads nowhere in another folder, and then the settings aren't gone.
+    Older backups have a relative path. From another folder, such a path finds no file, although the settings aren't
+    gone.
     """
     try:
         return settings.read_text("utf-8")

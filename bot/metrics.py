@@ -54,7 +54,7 @@ _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
-#: The decisions that the alert SaysoNobodyAnswers compares: nobody made the first ones, people made the second ones.
+#: The decisions that the alert SaysoNobodyAnswers compares: those that nobody made, and those that people made.
 _UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
 _ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
@@ -67,7 +67,7 @@ class Metrics:
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
         """`known` are the names of surfaces. Any other name is counted as `other`."""
-        # The times at which the series were created say nothing beyond the start time of the process.
+        # The creation times of the series would only repeat the start time of the process.
         disable_created_metrics()  # type: ignore[no-untyped-call] # prometheus_client has no types for it
         self.registry = CollectorRegistry()
         self._clock = clock
@@ -186,10 +186,10 @@ async def serve_metrics(
     troubles: Callable[[], Awaitable[Sequence[str]]],
     connections: Connections,
 ) -> Server:
-    """Count changes from now on, and serve `/metrics` on a port of its own. Closing `parts` stops this.
+    """Count changes from now on, and serve `/metrics` on a port of its own, until `parts` is closed.
 
-    It needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing. Raises
-    Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
+    The page needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing.
+    Raises Unavailable if the port can't be used. `connections` is the room that this process's listeners share.
     """
     from starlette.applications import Starlette
     from starlette.responses import Response

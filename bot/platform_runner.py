@@ -1,13 +1,10 @@
-"""Runs one chat platform: connects, receives, passes recorded events on, and stops."""
+"""Runs one chat platform: connects it, receives its events, has the inbox handle them, and stops."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
 from typing import TYPE_CHECKING
-
-from cachetools import FIFOCache
 
 from bot.conversation import Router
 from bot.workers.inbox import Intake
@@ -15,19 +12,14 @@ from hitl.backoff import Backoff
 from hitl.call import Post, PostKind
 from hitl.errors import Unavailable
 from hitl.ports import Change, PlatformError, adding
-from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.conversation import StoredTurns
     from bot.service import Service
-    from hitl.call import Incoming
-    from hitl.events import Heard
     from hitl.platforms import Endpoint, Hear, Platform
 
-#: The most handled events that are remembered, so that they aren't handled a second time.
-_HEARD = 10_000
 _log = logging.getLogger(__name__)
 
 
@@ -45,19 +37,15 @@ class Connector:
         self._name = platform.surface.name
         self._service = service
         platform.chat.names = service.gate.names
-        self.intake = Intake(service.store, {self._name: self._handle})
         self._router: Router | None = None
         if hear is None:
             self._router = Router(service, platform.chat, platform.surface, turns=turns)
             hear = self._router.handle
-        self._hear = hear
+        self.intake = Intake(service.store, self._name, platform.dispatch, hear)
         self._receiver = platform.receiver(self.intake.wake)
         self._trouble: str | None = "not connected yet"
         self._connected = False
         self._work: asyncio.Task[None] | None = None
-        #: Events that our own handlers have handled completely. An operator's handler may have failed on them after
-        #: that.
-        self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property
     def is_pushed(self) -> bool:
@@ -129,15 +117,3 @@ class Connector:
                 posts = tuple(Post(call.ref, route, PostKind.EDIT) for route in here)
                 await self._service.store.commit(adding(Change(posts=posts)))
                 self._service.changed(call)
-
-    async def _handle(self, event: Incoming) -> None:
-        await self.platform.dispatch(event, partial(self._hear_once, event))
-
-    async def _hear_once(self, event: Incoming, heard: Heard) -> None:
-        """Pass an event to our handlers, but only once. It comes again if an operator's handler failed after ours."""
-        if event.id in self._heard:
-            return
-        # Some events of a platform don't say when they happened. For these, the time of arrival counts.
-        arrived = event.received_at
-        await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
-        self._heard[event.id] = None

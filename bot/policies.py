@@ -33,7 +33,8 @@ _log = logging.getLogger(__name__)
 #: Seconds between two reads of the document. A change applies when two reads in a row give the same text, so that a
 #: half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: Seconds between two reads at the start and at a reload by signal, and the most reads while the text keeps changing.
+#: At the start and at a reload by signal: the seconds between two reads, and the number of reads after which a text
+#: that keeps changing is given up.
 SETTLES_S, _READS = 0.25, 20
 #: The modules that the policy engine imports at its first use, and the packages that contain them.
 _NEEDED = {
@@ -196,7 +197,7 @@ class Policies:
             return str(error)
 
     async def _take(self, found: Document | str) -> None:
-        """Apply a document if it is new and usable. If it isn't usable, keep the reason."""
+        """Apply a document if it is new and usable. If it isn't usable, store the reason for `troubles`."""
         if found == self._document:
             self._trouble = ""
             return

@@ -59,9 +59,9 @@ class Reloading:
         self._turn = asyncio.Lock()
 
     async def reload(self, by: str = "service") -> Mapping[str, Any]:
-        """Apply the lists and the policy of the current settings, and record that.
+        """Apply and record the lists and the policy of the current settings.
 
-        `by` is the principal who asked for it.
+        `by` is the principal who asked for the reload.
 
         Returns the policy's name and digest, and the settings that changed but need a restart. Raises ReloadRefused if
         a part can't be used, and Unavailable; then nothing has changed.
@@ -71,7 +71,8 @@ class Reloading:
                 settings = await asyncio.to_thread(load, self._source)
                 people = settings.directory()
                 library = policy_library(settings.policy_folders(), resolve_hosts=self._began_with.resolve_hosts)
-                # The stage stays as it was at the start, so its policy applies whatever stage the settings name now.
+                # The stage stays as it was at the start. So the policy of that stage applies, even if the settings now
+                # name another stage.
                 staged = settings.model_copy(update={"stage": self._began_with.stage})
                 prepared = await asyncio.to_thread(self._policies.prepared, library, staged.policy_name())
             except SettingsError as error:
@@ -85,7 +86,7 @@ class Reloading:
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
             self._gate.people = replace(people, owners=self._gate.people.owners)
-            # A card that is open keeps the words with which it was asked, because they are stored with its request.
+            # An open card keeps its words, because they are stored with its request.
             self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()
             await self._policies.take(prepared)
@@ -108,7 +109,7 @@ class Reloading:
 
 
 def _lists(people: Directory) -> Mapping[str, Sequence[str]]:
-    """Return the lists of people and routes, in the form in which they are recorded."""
+    """Return the lists of people and routes, in the form for the record."""
     return {
         name: sorted(getattr(people, name)) for name in ("approvers", "requesters", "operators", "routes", "revoked")
     }

@@ -31,8 +31,9 @@ def older_file(source: Path) -> Path:
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
     """Return the revoked names of a state folder, and those beside the settings file `source`.
 
-    For a user who can't enter the state folder, such as an agent's, only the second file counts: such a user decides
-    nothing by this list. Raises OSError if a file exists and can't be read: it may end rights.
+    Some users, such as an agent's, can't enter the state folder. For them only the second file counts. This is safe,
+    because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it may
+    end rights.
     """
     found = _names(older_file(source)) if source else frozenset()
     if not os.access(state, os.X_OK, effective_ids=True):
@@ -69,7 +70,7 @@ def _names(file: Path) -> frozenset[str]:
 
 @contextlib.contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
-    """As root, act with the rights of the folder's owner. Any other user acts with their own."""
+    """While the context is open, act with the rights of the folder's owner if this process runs as root."""
     owner = folder.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield

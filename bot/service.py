@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: The most calls that were asked for again and are remembered for those who still wait for the old call.
+#: At most this many repeated calls are remembered. Somebody may still wait for the old call.
 _REMEMBERED = 512
 
 

@@ -42,7 +42,7 @@ from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
-from hitl.cards.templates import check
+from hitl.cards.templates import LONGEST_UNDO, check
 from hitl.cards.wording import say
 from hitl.limits import Limits
 from hitl.operating_mode import Terms
@@ -166,7 +166,7 @@ class CardSettings(_Part):
     """The words on the cards of one tool's requests. `hitl.call.CardTerms` explains them."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
-    undo: str = Field(default="", max_length=200)
+    undo: str = Field(default="", max_length=LONGEST_UNDO)
     fields: list[Name] | None = None
 
 
@@ -619,7 +619,7 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
     """Yield the values in the settings file that look like an MCP server's secrets.
 
-    Each comes as its key, its name, and the key under which it belongs.
+    Each is a tuple: the value's key, its name, and the key of the table that should name a file for it.
     """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():

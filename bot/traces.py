@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)
-#: The most calls whose `traceparent` is remembered, and the most calls that are remembered as sent.
+#: The `traceparent` of at most this many calls is remembered, and at most this many calls are remembered as sent.
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)

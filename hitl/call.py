@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The use of the policy: it decides, or calls that need a person run and are recorded, or it is off."""
+    """The policy decides; or it decides, but calls that need a person run unasked (monitor); or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -211,7 +211,7 @@ class Ask(Struct, frozen=True):
     #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
     #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
-    #: Facts that the interface which took the request must give back with the call, as JSON types. They go into the
+    #: Facts that the interface got with the request and must return with the call, as JSON types. They go into the
     #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
@@ -318,7 +318,7 @@ class Call(Struct, frozen=True):
     due_at: datetime | None = None
     #: Whether retention has archived the call: it is never asked or run again.
     archived: bool = False
-    #: When retention erased the arguments and what tells of them (`hitl.gate.retain`), None for a whole call.
+    #: The time when retention erased the arguments and the texts that reveal them (`hitl.gate.retain`), or None.
     erased_at: datetime | None = None
 
     @property
@@ -393,7 +393,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """The kinds of replies. Each kind names its call in another way."""
+    """The kinds of replies. They differ in how a reply names its call."""
 
     BUTTON = "button"
     COMMAND = "command"
@@ -431,7 +431,7 @@ class Reply(Struct, frozen=True):
     - `answers`: the platform's id of the message that the reply answers or reacts to.
     - `thread`: the platform's id of the message that began the reply's thread.
     - `private`: whether text that points to no call may decide in this conversation.
-    - `follows`: for such text, the ref that the latest message of anyone else there is about, or None.
+    - `follows`: for such text, the ref that somebody else's latest message there is about, or None.
     - `addressed`: whether the text is meant for us rather than for other people there.
     - `confirmed`: whether this is an explicit second confirmation.
     - `event`: source and id of the inbox row that holds the raw event.
@@ -597,9 +597,9 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message of ours, other than a card, that is about one call. A reply to it answers that call.
+    """A message of ours, other than a card, that is about one call. A reply to this message answers the call.
 
-    The platform's id of the message binds it, never its words.
+    The message is bound by the platform's id of it, never by its words.
     """
 
     #: The platform's id of the message among all chats.

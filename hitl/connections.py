@@ -1,4 +1,4 @@
-"""Counts the open connections of this process, and refuses one more where it would take the place of others.
+"""Counts the open connections of this process, and refuses a connection that would leave too few for others.
 
 All listeners share one `Connections`: the API's socket and port, the MCP socket, and the port for metrics. Otherwise
 one peer could take the file descriptors of all of them.
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from enum import Enum
 
-#: The most connections of a process that may open enough files. A quarter of them, the share of one peer, is room for
-#: 1,000 waiting agents and others behind one address.
+#: A process has at most this many connections, if it may open enough files. One peer may have a quarter of them. This
+#: is enough for 1,000 waiting agents, and for other callers behind the same address.
 MOST = 8_000
 #: The last quarter of the room is kept for peers with fewer connections than this. A command line needs one or two, and
 #: a browser six.
 _FEW = 8
-#: The most refused connections that may wait at once until their peer has read the refusal.
+#: At most this many refused connections may wait at once until their peer has read the refusal.
 _MOST_LINGERING = 16
 
 
@@ -32,7 +32,8 @@ class Party(Enum):
     COMMAND = "command"
 
 
-#: The part of the room that all peers of a kind may take together. Half of it is for the users of this machine alone.
+#: The share of all connections that the peers of a kind may have together. Half of all connections is always left for
+#: users of this machine.
 _SHARES = {Party.LISTED: 1.0, Party.REMOTE: 0.5, Party.UNLISTED: 1 / 64, Party.COMMAND: 1 / 64}
 
 

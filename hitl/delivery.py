@@ -98,8 +98,9 @@ class Delivery:
     async def _posted(self, sending: Sending, call: Call, message: str) -> None:
         """Record the message of a new card.
 
-        The card may have been posted before by a process that died before it recorded this. If a press on that earlier
-        copy came in meanwhile, the store already knows that copy, and the new copy becomes the spare one.
+        An earlier process may have posted the card too, and died before it recorded the message. If somebody pressed a
+        button of that earlier copy meanwhile, the store knows the earlier copy. Then the new copy becomes the spare
+        copy.
         """
         route = sending.post.route
         known = await self._store.by_message(message) is not None
@@ -135,14 +136,18 @@ class Delivery:
         return None
 
     def _stale(self, call: Call) -> bool:
-        """Return whether the call ended so long ago that failed edits of its cards are given up."""
+        """Return whether the call ended so long ago that a failed edit of its cards isn't tried again."""
         ended = call.finished_at or call.decided_at
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Postpone an edit by `seconds`. In that time its route gets no edits of pending cards, but other messages."""
+        """Postpone an edit by `seconds`.
+
+        Until then its route gets no edits of pending cards; other messages still go out.
+        """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
-            # The row itself stays due. If it were put off, the call's outcome, which comes after it, would wait too.
+            # The row itself stays due. A row with a later time would also hold up the call's outcome, which comes after
+            # the row.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0
         await self._store.unsent(sending, _PACED, retry_s=seconds)

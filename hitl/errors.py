@@ -62,7 +62,7 @@ class SaysoError(Exception):
         return self.told(IN_ENGLISH)
 
     def told(self, wording: Wording, names: Names | None = None) -> str:
-        """Return the sentence in a language; one that was raised with a sentence stays in the language of that."""
+        """Return the sentence in a language. An error that was raised with a finished sentence keeps that sentence."""
         return wording.sentence(self.fact, names) if self.fact else str(self.args[0])
 
 

@@ -45,7 +45,7 @@ class Heard:
     at: datetime | None = None
     #: Source and id of the inbox row that holds the event; None on a surface without an inbox.
     event: tuple[str, str] | None = None
-    #: The time when that row was written, by the store's clock.
+    #: The time when the inbox row of the event was written, by the store's clock.
     received_at: datetime | None = None
 
 
@@ -54,7 +54,7 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
-    #: Whether the platform says that the button isn't one of ours. Then nobody made up its data.
+    #: Whether the platform itself shows that the button isn't one of ours. Then the press is no forgery.
     stray: bool = False
 
 
@@ -107,7 +107,7 @@ class Explained(Heard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTurned(Heard):
-    """A wish for another page of a text about the call `ref`. `press` says which page, and where to show it."""
+    """A person asks for another page of a text about the call `ref`. `press` holds the page's number and its place."""
 
     ref: str
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Each point at which a test may act -> the situation at that point.
+#: For each point at which a test may act, the situation at that point.
 POINTS = {
     "writer.before-begin": "units have queued; the database hasn't been asked for anything",
     "writer.before-commit": "all statements of the group are done; nothing of them is durable",

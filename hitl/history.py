@@ -54,7 +54,7 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
 }
 _TYPES: Mapping[str, str] = {event: name for name, events in EVENT_TYPES.items() for event in events}
 
-#: An approval that comes sooner counts as hasty, because a person can't read a card in that time. In seconds.
+#: Seconds. An approval that comes sooner counts as hasty, because a person can't read a card in that time.
 HASTY_S = 2.0
 #: The number of tools in each short list of the statistics.
 MOST = 5
@@ -156,9 +156,9 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
     """Count requests by decision and result, in total and for each tool, rule, requester and approver.
 
     A request that no rule decided is counted under the reason of its verdict, such as `default_action`. Times are in
-    seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have
-    read the card in that time. `rates` are the shares of the decisions, from 0 to 1. Of the tools with the most
-    denials, the most requests without an answer, and the longest runs there is a list of at most MOST.
+    seconds. `hasty` counts the approvals that came within HASTY_S seconds of the request: nobody can have read the card
+    in that time. `rates` are the shares of the decisions, from 0 to 1. Three lists name at most MOST tools each: those
+    with the most denials, with the most unanswered requests, and with the longest runs.
     """
     totals = _Tally()
     groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}

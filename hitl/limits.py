@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
-#: All agents of one requester together may have so many times as many pending and recent calls as one agent.
+#: All agents of one requester together may have this many times the pending and recent calls of one agent.
 CEILING = 4
 _KEPT = 10_000
 
@@ -85,8 +85,8 @@ class Rejections:
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
 
-        A tool call of the service's own agent is always admitted: a person told that agent to make it, and a person who
-        says the same thing again means it.
+        A tool call of the service's own agent is always admitted, because a person told that agent to make it. A person
+        who repeats an instruction means it.
         """
         if _is_own(ask):
             return
@@ -102,7 +102,7 @@ class Rejections:
 def _is_own(call: Ask | Call) -> bool:
     """Return whether this is a tool call of the service's own agent. Calls of the MCP gateway name a session.
 
-    The service runs all questions. A caller's question needs no session, so it looks like one of the own agent.
+    The service runs all questions. A caller's question needs no session, so it counts here as a call of the own agent.
     """
     question = is_asked(call) if isinstance(call, Ask) else is_question(call)
     return call.runs is Runs.SERVICE and not call.session and not question

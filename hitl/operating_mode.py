@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.call import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
-from hitl.cards.wording import say
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
+from hitl.outcomes import Noted, fact, kept
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -78,16 +78,21 @@ class Terms:
         """Return the preparation with a warning about the mode, unless the mode is `enforce`."""
         if self.mode is Mode.ENFORCE:
             return prepared
-        return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
+        return replace(prepared, notes=(*prepared.notes, kept(fact(Noted.MODE, mode=self.mode.value))))
 
     def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation, form: Form) -> Verdict:
         """Return the verdict with the additions to the call's card.
 
-        They come from the operator's settings. If these say nothing about undoing, the tool's own sentence about it is
-        used. The additions also hold the `form` in which the caller wrote the arguments.
+        A headline, with its fields, comes from the operator's settings, else from the policy. The sentence about
+        undoing comes from the settings, else from the policy, else from the tool's definition. The settings win because
+        they belong to this installation, and a policy may be shared. The additions also hold the `form` in which the
+        caller wrote the arguments.
         """
-        said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
-        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **form._asdict())
+        own = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
+        policy = verdict.card or CardTerms()
+        said = own if own.headline else policy
+        undo = own.undo or policy.undo or prepared.undo
+        said = replace(said, undo=undo, stage=self.stage, **form._asdict())
         return verdict if said == CardTerms() else replace(verdict, card=said)
 
 
@@ -106,11 +111,11 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
     if verdict.risk.rank < prepared.floor.rank:
-        verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
+        verdict = replace(verdict, risk=prepared.floor, why=kept(fact(Noted.FLOOR)))
         if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
             verdict = replace(verdict, action=Action.APPROVE)
     if ask.must_ask and verdict.action is Action.ALLOW:
-        verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
+        verdict = replace(verdict, action=Action.APPROVE, why=kept(fact(Noted.MUST_ASK)))
     if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
         verdict = replace(verdict, action=Action.APPROVE)
     timeout_s = timeout_of(verdict.timeout_s, ask.timeout_s)
@@ -153,4 +158,4 @@ def _programs(argv: list[str]) -> tuple[str, ...]:
 
 
 def _off() -> Verdict:
-    return Verdict(Action.ALLOW, Risk.HIGH, None, Reason.OFF, say("why.off"), Mode.OFF.value)
+    return Verdict(Action.ALLOW, Risk.HIGH, None, Reason.OFF, kept(fact(Noted.OFF)), Mode.OFF.value)

@@ -39,7 +39,7 @@ class Person(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """A text as a particular of a fact. If it is a sentence of ours, stored in English, it is told in any language."""
+    """A stored text as a particular of a fact. If it is an English sentence of ours, other languages translate it."""
 
     text: str
 
@@ -130,6 +130,62 @@ class Told(StrEnum):
     QUESTION_OTHER = "answer.question.other"
 
 
+class Doubt(StrEnum):
+    """Reasons why the words of a reply are no answer. Those that end in `words` have the particular `said`."""
+
+    QUESTION = "reading.question"
+    QUESTION_WORDS = "reading.question.words"
+    CONDITION = "reading.condition.words"
+    LATER = "reading.later.words"
+    HEDGE = "reading.hedge.words"
+    NO_ANSWER = "reading.no_answer.words"
+    REMARK = "reading.remark.words"
+    OPENS = "reading.opens.words"
+    WORD = "reading.word.words"
+    NUMBER = "reading.number.words"
+    EMOJI = "reading.emoji.words"
+    ANOTHER = "reading.another.words"
+    #: Not a doubt by itself: the answer was found by a few exact phrases of a language, whose code is in `said`.
+    UNMEASURED = "reading.unmeasured.words"
+    SPEAKER = "reading.speaker"
+    CHOICE = "reading.choice"
+    AROUND = "reading.around"
+    ONE = "reading.one"
+    NOTHING = "reading.nothing"
+    BOTH = "reading.both"
+    NONE = "reading.none"
+    LONG = "reading.long"
+    PROGRAM = "reading.program"
+    QUOTATION = "reading.quotation"
+    SIGNATURE = "reading.signature"
+    UNFINISHED = "reading.unfinished"
+    TWO = "reading.two"
+    SPELLED = "reading.spelled"
+    DIFFERS = "reading.differs"
+    SOMEBODY = "reading.somebody"
+    HIDDEN = "reading.hidden"
+    STRUCK = "reading.struck"
+
+
+class Noted(StrEnum):
+    """Facts about a new call that its row stores where an executor's sentence or a policy's reason may stand too."""
+
+    COMMAND = "card.does.command"
+    #: The call uses a tool that is known by its name alone: `tool`.
+    TOOL = "card.does.fallback"
+    #: The same call is already pending: `short`.
+    SAME = "card.same"
+    #: The mode of the installation: `mode`.
+    MODE = "card.mode"
+    #: The call is a question to people.
+    QUESTION = "question.does"
+    NO_TOOL = "why.no_tool"
+    POLICY_ERROR = "why.policy_error"
+    FLOOR = "why.floor"
+    MUST_ASK = "why.must_ask"
+    OFF = "why.off"
+
+
 class Unfit(StrEnum):
     """Reasons why nobody could be asked about a call, or why an approved call was not run."""
 
@@ -157,16 +213,27 @@ class Unfit(StrEnum):
 BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
 
 
-def kept(unfit: Fact) -> str:
-    """Return the text that a call's row and the record store for this fact: its code and, if given, the reason."""
-    why = unfit.particulars.get("why")
-    return f"{unfit.what}: {why}" if why else str(unfit.what)
+def kept(told: Fact) -> str:
+    """Return the text that a call's row and the record store for this fact: its code and, if given, its particular."""
+    value = next(iter(told.particulars.values()), "")
+    return f"{told.what}: {value}" if value else str(told.what)
 
 
 def unkept(text: str) -> Fact | None:
-    """Parse a text that `kept` wrote. Return None for any other text."""
+    """Parse a text that `kept` wrote about an unfit call. Return None for any other text."""
     what, _, why = text.partition(": ")
     return fact(Unfit(what), why=why) if what in _CODES else None
 
 
+def noted(text: str) -> Fact | None:
+    """Parse a text that `kept` wrote about a new call. Return None for any other text."""
+    what, _, value = text.partition(": ")
+    if what not in _NOTED:
+        return None
+    name = _PARTICULARS.get(Noted(what))
+    return fact(Noted(what), **{name: value}) if name else fact(Noted(what))
+
+
 _CODES = frozenset(map(str, Unfit))
+_NOTED = frozenset(map(str, Noted))
+_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"}

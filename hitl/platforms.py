@@ -84,9 +84,9 @@ class Talker(Protocol):
         """
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show people there that an answer is being made, or that no answer is any more.
+        """With `on`, show people there that an answer is being made; without `on`, stop showing it.
 
-        The platform stops showing it by itself after some seconds. A platform that can't show it does nothing.
+        The platform also stops by itself after some seconds. A platform that can't show it does nothing.
         """
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:

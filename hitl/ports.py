@@ -610,7 +610,7 @@ class Paths(Protocol):
         """Return whether the file system at this path treats `A` and `a` as the same name."""
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use in this folder, or None if no folder up to `/` is in one.
+        """Return the repository that git would use in this folder, or None if git would find none up to `/`.
 
         Never runs git and never raises. A repository that can't be read counts as armed.
         """

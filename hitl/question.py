@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hitl.call import CHOICES, Preparation, Runs, ToolInfo
 from hitl.cards.text import one_line, visible
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import Noted, fact, kept
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import as_short
 from hitl.replies.model import SpanKind
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #: The group and the name of the tool.
 GROUP: Final = "sayso"
 TOOL: Final = "ask_human"
-#: The executor in the row of every question. A call of a caller's own tool has another executor, whatever the tool's
-#: name.
+#: The executor in the row of every question. A caller's own tool always has another executor, even if its name is the
+#: same.
 EXECUTOR: Final = "sayso:question"
 #: The longest question that every card shows whole, in characters.
 LONGEST: Final = 1000
@@ -61,7 +61,7 @@ _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Whether a request is a question. A call that its caller runs is no question, whatever its tool's name."""
+    """Whether a request is a question. A call that its caller runs is no question, even with the same tool name."""
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 
@@ -75,12 +75,12 @@ def prepared(ask: Ask) -> Preparation:
     question, options = ask.args.get("question"), ask.args.get("options", ())
     known = ask.args.keys() <= SCHEMA["properties"].keys()
     if not known or not isinstance(question, str) or not question.strip() or len(visible(question)) > LONGEST:
-        raise InvalidConfirmation(say("question.misfit", most=LONGEST))
+        raise InvalidConfirmation(fact("question.misfit", most=LONGEST))
     if "options" in ask.args and not _are_options(options):
         raise InvalidConfirmation(
-            say("question.options", fewest=FEWEST_OPTIONS, most=MOST_OPTIONS, longest=LONGEST_OPTION)
+            fact("question.options", fewest=FEWEST_OPTIONS, most=MOST_OPTIONS, longest=LONGEST_OPTION)
         )
-    return Preparation(say("question.does"))
+    return Preparation(kept(fact(Noted.QUESTION)))
 
 
 def _are_options(options: object) -> bool:

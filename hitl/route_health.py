@@ -56,7 +56,7 @@ class Reach:
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
         """Record that a route refused a card for good, with the reason and the key of the remedy.
 
-        Return whether this is news: whether the route refused nothing before, or for another reason.
+        Return whether the refusal is new: the route refused nothing before, or it refused for another reason.
         """
         before = self._refused.get(route)
         self._refused[route] = _Refused(now, why, remedy, alarming)

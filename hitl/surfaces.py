@@ -44,11 +44,11 @@ class Surface:
     parse: Callable[[str], Place] | None = None
     #: Whether people on this surface see and decide every call, wherever the call's cards are.
     shows_every_call: bool = False
-    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval on it.
+    #: Whether the setting `self_approval_socket` limits self-approval here, in place of the conversation's setting.
     own_self_approval: bool = False
     #: Kind of identity that the surface proves -> the setting of its section that must be on for this ('' if none).
     proves: Mapping[str, str] = field(default_factory=dict)
-    #: Identities that many people share. No list may name one.
+    #: Identities that many people share. No list of people may contain such an identity.
     shared: frozenset[str] = frozenset()
     #: Kind of reply that people can send on this surface -> a hint for the operator if no such reply ever came.
     answers: Mapping[ReplyKind, str] = field(default_factory=dict)

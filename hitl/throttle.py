@@ -30,14 +30,17 @@ class Patience:
         self._said: FIFOCache[Hashable, tuple[float, int]] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
-        """Return whether this message wasn't let through within the last `every_s` seconds, a minute by default.
+        """Return whether to let this message through: the last one was at least `every_s` seconds ago (60 by default).
 
-        If so, it counts as sent now.
+        If so, the message counts as sent now.
         """
         return self.held_back(thing) is not None
 
     def held_back(self, thing: Hashable) -> int | None:
-        """Do as `admits`. Return how often the message was held back since the last time, or None to hold it back."""
+        """Return how often this message was held back since it was last let through. Return None to hold it back now.
+
+        Counts the message as `admits` does.
+        """
         now = self._now()
         at, held = self._said.get(thing, (-math.inf, 0))
         if 0 <= now - at < self._every_s:

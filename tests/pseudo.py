@@ -7,7 +7,8 @@ import string
 from typing import TYPE_CHECKING
 
 from hitl.cards import languages
-from hitl.cards.wording import ENGLISH, Wording
+from hitl.cards.wording import Wording
+from tests.sentences import SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ _WORDS = re.compile(r"(?<![\w{])[A-Za-z]{2,}(?![\w}])")
 
 def speak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the pseudo-language to those that there are."""
-    sentences = {key: _widened(text) for key, text in ENGLISH.items()}
+    sentences = {key: _widened(text) for key, text in SERVICE.items()}
     monkeypatch.setitem(languages.LANGUAGES, PSEUDO, Wording(PSEUDO, sentences))
 
 

@@ -6,6 +6,8 @@ import re
 import string
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -18,8 +20,15 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=BaseException)
 
+#: For each owner with a catalogue of its own (a platform): its sentences.
+OWNERS = {
+    path.parent.name: import_module(f"adapters.{path.parent.name}.wording").ENGLISH
+    for path in sorted((Path(__file__).parents[1] / "adapters").glob("*/wording.py"))
+}
+#: The service's catalogue, with that of each platform.
+SERVICE = {**wording.ENGLISH, **{key: text for sentences in OWNERS.values() for key, text in sentences.items()}}
 #: The service's catalogue and the client's.
-ENGLISH = {**wording.ENGLISH, **client_wording.ENGLISH}
+ENGLISH = {**SERVICE, **client_wording.ENGLISH}
 
 
 def says(text: str, what: str, /, **particulars: object) -> bool:

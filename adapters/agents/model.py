@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from hitl.ports import Explaining, Offer, StoredTurn
 
 _log = logging.getLogger(__name__)
-#: The most characters of a tool's output that the model gets.
+#: The model gets at most this many characters of a tool's output.
 MOST_OUTPUT = 20_000
-#: The most characters of a question about a card and of its answer, and the most tokens that the answer may take.
+#: Limits of a question about a card: the characters of the question, the characters of the answer, and the tokens that
+#: the answer may take.
 LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 #: Seconds to wait before each retry after a failure of the provider that may be temporary.
 PAUSES_S = (1.0, 5.0)
@@ -55,7 +56,7 @@ PAUSES_S = (1.0, 5.0)
 _PASSING = frozenset({408, 409, 425, 429})
 #: The HTTP statuses of a request that may be too long: bad request, and content too large.
 _TOO_LONG = frozenset({400, 413})
-#: The number of times that a request that may be too long is halved. A sixteenth of it is left then.
+#: A request that may be too long is halved at most this many times. A sixteenth of the request is left then.
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4
@@ -257,7 +258,8 @@ class ModelAgent:
         began, bounds = time.monotonic(), self._bounds
         try:
             async with asyncio.timeout(min(bounds.answer_s, left_s)):
-                # The pieces of the conversation, so that the library counts in this `usage` even if the run fails.
+                # The run gets these pieces of the conversation, so that the library counts in this `usage` even if the
+                # run fails.
                 ran = await agent.run(
                     "\n".join(thread.prompts) or None,
                     message_history=thread.conversation.messages,
@@ -314,7 +316,7 @@ def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> li
 
 
 def _same(wanted: Wanted) -> str:
-    """Return a text that identical calls share. A call whose arguments have no canonical form is like no other call."""
+    """Return a text that identical calls share. If the arguments have no canonical form, no other call has the text."""
     try:
         return wanted.same
     except SaysoError:

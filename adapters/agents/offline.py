@@ -47,7 +47,7 @@ class Offline:
     name = "offline"
 
     def help(self, wording: Wording) -> str:
-        """What it can be told."""
+        """Return the list of commands, as a text for people."""
         return wording.say("offline.help")
 
     def understands(self, text: str) -> bool:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
 
-#: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
+#: A model gets at most this many messages of a conversation. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
-#: The most lines of a thread that a model gets when a person asks about a card, and the most characters of a line.
+#: If a person asks about a card, a model gets at most this many lines of the thread, and this many characters of each
+#: line.
 MOST_LINES, LONGEST_LINE = 40, 1000
 
 
@@ -68,7 +69,7 @@ class Thread:
     words: str = ""
     #: False if the model wrote `words` together with calls, and people haven't been sent `words` yet.
     told: bool = True
-    #: The number of answers of the model in this turn, those that had to be repaired included.
+    #: The number of the model's answers in this turn. Answers that the model had to correct count too.
     requests: int = 0
     #: The seconds that the model's answers took in this turn.
     worked_s: float = 0.0
@@ -91,7 +92,7 @@ class Thread:
     def begin(self, prompt: str, stopped: str, most: int) -> None:
         """Begin a turn with a person's message. Earlier messages keep at most about `most` characters.
 
-        If the turn before it never ended, its calls without an outcome get the outcome `stopped`.
+        If the previous turn never ended, its calls without an outcome get the outcome `stopped`.
         """
         self.prompts.append(prompt)
         for call in self.calls:

@@ -76,7 +76,7 @@ class Definition:
     #: The statement's question or effect. It becomes the comment above the statement.
     says: str
     core: Core
-    #: The names of the parameters in the order in which they are given, if that isn't the order of the text.
+    #: The names of the parameters in the order in which callers give them. Empty if this is their order in the text.
     order: Sequence[str] = ()
 
 

@@ -16,7 +16,7 @@ from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact
 
-#: The most bytes of a file that is read whole, or compared line by line.
+#: Files up to this many bytes are read whole, and compared line by line.
 READ_WHOLE = 1 << 20
 #: The prefix of the names of preconditions on files. The path follows it.
 BASE = "base:"

@@ -49,9 +49,10 @@ _KEEPER_S = 3.0
 _SIGNALLED = 128
 # The kernel's limit for one argument in bytes (MAX_ARG_STRLEN), without the final NUL.
 _LONGEST_COMMAND = 131_071
-#: The most scripts that the card names. The card gives the number of the other scripts.
+#: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The most scripts whose last text is remembered, so that the card can show changes since people were last asked.
+#: The last texts of at most this many scripts are remembered. From them, the card shows the changes since people were
+#: last asked.
 _REMEMBERED = 256
 
 
@@ -166,7 +167,7 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.more:
             yield say("shell.scripts.beyond", most=MOST)
-        # A sandbox shows a command no files outside of the workspace but the system's.
+        # In a sandbox, a command sees no files outside of the workspace except the system's.
         if run.outside and self.sandbox.way is Confinement.NONE:
             named = ", ".join(quoted(mask(path)) for path in run.outside[:_NAMED])
             if len(run.outside) > _NAMED:

@@ -132,7 +132,7 @@ class Sandbox:
 
     @property
     def has_mounts(self) -> bool:
-        """Whether the sandbox can show a command another file in the place of a file (by a mount)."""
+        """Whether the sandbox can show a command one file in place of another, by a mount."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(
@@ -178,7 +178,7 @@ class Sandbox:
 CONFINED, USER = "confinement", "user"
 
 
-#: Options that older versions of bubblewrap don't have, each with the first version that has it.
+#: For each newer option of bubblewrap, the first version that has the option.
 _NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
 
 

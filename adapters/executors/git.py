@@ -65,7 +65,8 @@ DISARMED: Mapping[str, str] = {
     "GIT_ATTR_NOSYSTEM": "1",
     # With this variable, `git status` writes nothing.
     "GIT_OPTIONAL_LOCKS": "0",
-    # A missing object is an error: to fetch it, git would run programs that the remote's settings name.
+    # With this variable, a missing object is an error. To fetch the object, git would run programs that the remote's
+    # settings name.
     "GIT_NO_LAZY_FETCH": "1",
     # These override the settings `pager.COMMAND`, which core.pager doesn't override.
     "GIT_PAGER": "cat",

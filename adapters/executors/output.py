@@ -7,9 +7,9 @@ import codecs
 from hitl.cards.text import cut_middle
 from hitl.cards.wording import say
 
-#: The most characters of output that are kept.
+#: At most this many characters of output are kept.
 OUTPUT_KEPT = 64_000
-#: The most characters of an error that are kept.
+#: At most this many characters of an error are kept.
 ERROR_KEPT = 2_000
 
 

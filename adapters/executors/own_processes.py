@@ -36,6 +36,6 @@ def is_kept(pid: int) -> bool:
 def _parent(pid: int) -> int:
     """Return the parent's process id: the fourth field of proc_pid_stat(5).
 
-    The field before it is the program's name in brackets, which may have any characters.
+    The field before that is the program's name in brackets, and the name may have any characters.
     """
     return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])

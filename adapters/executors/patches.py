@@ -16,7 +16,7 @@ from hitl.cards.text import one_line
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import fact
 
-#: The most changes in one patch. For each change, the whole file may be searched.
+#: A patch has at most this many changes. For each change, the whole file may be searched.
 _MOST_HUNKS = 200
 _RANGE = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@.*")
 _PREAMBLE = re.compile(r"diff |index |new file mode |deleted file mode |Index: |=+$|\s*$")
@@ -48,7 +48,7 @@ class Hunk:
     def unend(self, mark: str) -> None:
         """Remove the line feed of the last line with this mark (`-`, `+` or kept).
 
-        The patch says that the file ends without one.
+        The patch says that this line ends the file without a line feed.
         """
         for lines in ([self.old] if mark != "+" else []) + ([self.new] if mark != "-" else []):
             lines[-1] = lines[-1].removesuffix("\n")
@@ -65,7 +65,7 @@ class FilePatch:
     deletes: bool = False
     #: The new path of the file, or None if it keeps its path.
     moves_to: str | None = None
-    #: Whether to add a line feed after the file's last line if it has none. The `*** Begin Patch` format requires that.
+    #: Whether to add a missing line feed after the file's last line. The `*** Begin Patch` format requires that.
     ends_lines: bool = False
     hunks: list[Hunk] = field(default_factory=list)
 

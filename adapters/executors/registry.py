@@ -78,7 +78,7 @@ class Context:
 
 
 class _Shown(dict[str, str]):
-    """The arguments as texts for a sentence. Only the arguments that the sentence uses are converted to text."""
+    """The arguments as texts for a sentence. An argument is converted to text when the sentence uses it."""
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
     `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
-    folder in which the tools work, if they work in one.
+    folder of the tools, if they work in a folder.
     """
 
     def __init__(

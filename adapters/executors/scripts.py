@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SCRIPT = "script:"
 #: The largest number of files that are bound for one line; the card says that further files aren't.
 MOST = 50
-#: Folders of the system's programs. No tool changes these files, so that a line which runs them needs no warning.
+#: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
 _MOST_FOLDERS = 8
 
@@ -311,7 +311,7 @@ def _is_file(path: Path | str, *, closed: bool = False) -> bool:
 def _mode(path: Path | str, closed: int = 0) -> int:
     """Return the mode of a file, 0 if there is none, and `closed` if this user may not look there.
 
-    Any word of a line may be asked about, so the name may also be too long or hold what no name holds.
+    The path may be any word of a line: it may be too long, or have characters that no path can have.
     """
     try:
         return Path(path).stat().st_mode

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 #: The bytes that are read at each end of a file that is longer than `READ_WHOLE`.
 READ_EDGE = 1 << 15
-#: The most files that one call deletes, and the most entries that a list shows.
+#: One call deletes at most this many files, and a list shows at most this many entries.
 MANY = 1_000
 
 _CONTINUATION = bytes(range(0x80, 0xC0))

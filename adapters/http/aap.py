@@ -2,8 +2,8 @@
 
 An operator gives a client the base URL `http://HOST:PORT/aap` and an agent's token. The paths serve the same use cases
 as `/v1/calls`: create asks, consume claims, outcome finishes, DELETE withdraws. None of them decides. The facts come
-from the published client (`agentapprovalprotocol` 0.3.3), which refuses a call whose answer has a field more, a null,
-or a number that changed.
+from the published client (`agentapprovalprotocol` 0.3.3), which refuses a call if the answer has an extra field, a
+null, or a changed number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adapters.http.calls import Gone, Ops
 from adapters.http.responses import Ref, answer, documented
 from adapters.http.written import WrittenRoute
 from hitl.call import MAY_RUN, Call, Decision, Event, Result, Status
-from hitl.cards.card import outcome_for_agent
+from hitl.cards.card import outcome_for_agent, reason_text
 from hitl.cards.redaction import mask
 from hitl.cards.wording import say
 from hitl.errors import (
@@ -57,7 +57,7 @@ _OWN_TOOLS = "aap"
 _KEYS = "aap:"
 #: The longest wait of one request in seconds, by the protocol.
 _LONGEST_WAIT_S = 30
-#: The most bytes of a context. It is kept in the record, where it stays when retention erases the arguments.
+#: A context has at most this many bytes. It is kept in the record, where it stays when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
 #: The decisions in the words of the protocol. A call that nobody could be asked about is denied, with the reason.
 _STATUSES: Mapping[Decision | None, str] = {
@@ -70,7 +70,7 @@ _STATUSES: Mapping[Decision | None, str] = {
 _OUTCOMES = {Result.SUCCEEDED: "succeeded", Result.FAILED: "failed"}
 #: The kind of an error by its HTTP status.
 _KINDS = {401: "authentication", 403: "authorization", 404: "not_found", 409: "conflict", 429: "rate_limit"}
-#: The protocol's code for an error, where it isn't our own code in small letters.
+#: The protocol's code for each error whose code isn't our own code in small letters.
 _CODES: Mapping[type[SaysoError], str] = {
     Unauthenticated: "invalid_credential",
     CallUnknown: "not_found",
@@ -80,7 +80,7 @@ _CODES: Mapping[type[SaysoError], str] = {
 
 
 class ConflictError(Exception):
-    """The request is in another state. The argument is the protocol's code for that."""
+    """The request isn't in the state that the operation needs. The argument is the protocol's code for that state."""
 
 
 class AapRoute(WrittenRoute):
@@ -123,7 +123,7 @@ Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=20
 
 
 def _documented(*codes: int, status: int = 200) -> dict[int | str, Any]:
-    """Return the `responses` of a route. Refusals of the listener, before any route, are problem documents."""
+    """Return the `responses` of a route. A request that the listener refuses before any route gets a problem."""
     found = documented(models.AapRequest, *codes, status=status)
     error = {"application/json": {"schema": {"$ref": f"#/components/schemas/{models.AapError.__name__}"}}}
     for code, told in found.items():
@@ -169,7 +169,11 @@ async def read(
     ended: Gone,
     wait: Annotated[str, Query(pattern="^[1-9][0-9]{0,6}[smh]$", description="At most 30s count.")] = "",
 ) -> Response:
-    """Read a request now, or once it is decided. A rejection waits for its reason as well, within the same time."""
+    """Read a request, at once or after the decision.
+
+    With `wait`, the answer comes after the decision and, if a rejection may get a reason, after the reason, but at most
+    after that time.
+    """
     call, _ = await _own(ops, caller, ref)
     wait_s = min(span(wait).total_seconds(), _LONGEST_WAIT_S) if wait else 0
     call = await ops.wait(caller, call, wait_s, "explained", ended)
@@ -250,7 +254,7 @@ async def _own(ops: Operations, caller: Caller, name: str) -> tuple[Call, Sequen
 
 
 def _kept(lines: Sequence[Recorded]) -> dict[str, Any]:
-    """Return the submitted fields that only the record holds, or {} for a call of another way in."""
+    """Return the submitted fields that only the record holds, or {} for a call from another interface."""
     asked = next((data_of(line.data) for line in lines if line.event == Event.ASKED), {})
     submitted = asked.get("submitted")
     kept = submitted.get("aap") if isinstance(submitted, dict) else None
@@ -277,7 +281,7 @@ def _request(ops: Operations, call: Call, lines: Sequence[Recorded]) -> dict[str
 
 
 def _decision(ops: Operations, call: Call, status: str) -> dict[str, Any]:
-    note = call.reason if call.reason and call.decision is not Decision.EXPIRED else ""
+    note = "" if call.decision is Decision.EXPIRED else reason_text(call) or ""
     if call.decision is Decision.UNDELIVERABLE:
         note = outcome_for_agent(call)
     until = ops.claimable_until(call) if call.decision in MAY_RUN else None

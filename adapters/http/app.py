@@ -63,7 +63,7 @@ def app(
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
     only webhooks. `hosts` are the host names, besides those of the loopback, under which TCP requests are accepted.
     Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
-    authenticated and that accept event streams; other requests there are the harombe design's.
+    authenticated and that accept event streams. Other requests to `/mcp` are read as those of the harombe design.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -121,8 +121,8 @@ def document(app: FastAPI) -> dict[str, Any]:
 def _tidy(operation: dict[str, Any]) -> None:
     """Remove declarations that FastAPI adds to the document and that aren't true here.
 
-    These are its own answer to invalid requests, which get a problem with status 400 here, and JSON beside any other
-    media type, which streams never send.
+    FastAPI declares its own answer to invalid requests, which get a problem with status 400 here. It also declares JSON
+    beside each other media type, but a stream never sends JSON.
     """
     for answer in operation["responses"].values():
         content = answer.get("content", {})

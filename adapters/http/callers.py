@@ -127,9 +127,9 @@ class Authenticator:
         return await self._user(peer)
 
     def check(self, caller: Caller) -> None:
-        """Raise Unauthenticated for a caller who would be refused now, because their token or their right has ended.
+        """Raise Unauthenticated if the caller would be refused now, because their token or their right has ended.
 
-        Requests that wait and streams check this before they tell anything, since their caller was authenticated long
+        Waiting requests and streams check this before they send anything, because their caller was authenticated long
         ago.
         """
         if caller.credential is None:

@@ -187,8 +187,8 @@ async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionRequest) -> Response:
     """Approve or reject a pending call.
 
-    A critical call is approved twice: the first answer says so, and the second names the ref in `confirm`.
-    An agent's token can't decide.
+    A critical call needs two approvals: the answer to the first asks for the second, which must name the ref in
+    `confirm`. An agent's token can't decide.
     """
     await may_decide(ops, caller, ref)
     return answer(await ops.decide(caller, ref, body))

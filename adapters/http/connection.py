@@ -52,7 +52,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 
 @dataclass(slots=True)
 class Limits:
-    """Limits of each connection, in seconds and bytes. `connections` limits their number."""
+    """Limits of each connection, in seconds and bytes. `connections` also limits the number of connections."""
 
     #: The longest time from the connection, or from a request's first byte, to the end of its headers.
     head_s: float = 5.0
@@ -66,8 +66,8 @@ class Limits:
     #: the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: The most bytes of a body. 1 MiB of arguments as canonical JSON fit, whatever their characters, if the client
-    #: doesn't escape them.
+    #: A body has at most this many bytes. 1 MiB of arguments as canonical JSON fits, if the client doesn't escape
+    #: characters.
     body_bytes: int = 2 * 1024 * 1024
     connections: Connections = field(default_factory=Connections)
 
@@ -175,7 +175,7 @@ class Door(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
-        if self._refused:  # This request came in the same bytes as the refused one, and after it.
+        if self._refused:  # this request came after the refused one, in the same bytes
             return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
@@ -254,7 +254,7 @@ class Door(HttpToolsProtocol):
     def _drop_answers(self) -> None:
         """Drop the answers to the requests that the application has already, because they would find no connection.
 
-        Of several requests in flight, `cycle` is the last one, and uvicorn tells only that.
+        uvicorn notifies only `cycle`, the last of several requests in flight.
         """
         cycle: RequestResponseCycle | None = self.cycle
         for one in {cycle, self._answering}:
@@ -276,7 +276,7 @@ class Door(HttpToolsProtocol):
 
 
 def listed(_uid: int, _pid: int) -> Party:
-    """Return that a peer is a listed user, for a server that asks no list."""
+    """Return LISTED for every peer, for a server that has no list of users."""
     return Party.LISTED
 
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.cards.card import Way, card, details
 from hitl.cards.data import view
-from hitl.cards.edits import TEXTS
+from hitl.cards.edits import unified
 from hitl.cards.lines import in_utc, plain
-from hitl.cards.previews import change, is_diff, is_quick, sides
+from hitl.cards.masked import masked
+from hitl.cards.previews import is_diff, sides
 from hitl.cards.redaction import mask
-from hitl.cards.text import cut_middle, visible
+from hitl.cards.text import cut_middle
 from hitl.proof.canonical import digest_mark
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: The most characters of a diff, and of each of its sides.
+#: A diff, and each of its two sides, has at most this many characters.
 LONGEST_DIFF = 16_384
 
 
@@ -93,22 +94,13 @@ def token_view(credential: Credential) -> dict[str, Any]:
 
 
 def _diff(call: Call) -> str | None:
-    """Return the unified diff of the call's change, or None.
+    """Return the unified diff of the call's change, or None. Its secrets are masked as on the card.
 
-    It is the diff that the executor made, or a comparison of an edit's two texts.
+    It is the diff that the executor made, or a comparison of the old and the new texts of an edit.
     """
-    if is_diff(call.preview):
-        return call.preview
-    args = call.arguments
-    for names in TEXTS:
-        old, new = map(args.get, names)
-        if isinstance(old, str) and isinstance(new, str):
-            # Most edits replace a part of a file, which ends within a line. That is worth a mark only if it changes.
-            end = "\n" * bool(old and new and not old.endswith("\n") and not new.endswith("\n"))
-            old, new = old + end, new + end
-            return change("", old, new, closely=is_quick([(old, new)])).diff
-    return None
+    texts = masked(call)
+    return texts.preview if is_diff(call.preview) else unified(texts.values)
 
 
 def _shown(text: str | None) -> str | None:
-    return None if text is None else cut_middle(mask(visible(text), code=True), LONGEST_DIFF).text
+    return None if text is None else cut_middle(mask(text, code=True), LONGEST_DIFF).text

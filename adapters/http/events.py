@@ -160,7 +160,7 @@ class Feed:
         return bool(done)
 
     async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
-        """Return the event for a line of the record, or None if this caller isn't sent this line."""
+        """Return the event for a line of the record, or None if this caller may not get this line."""
         if line.event not in _TOLD or not line.ref:
             return None
         call = await self._gate.store.get(line.ref)

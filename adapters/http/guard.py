@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` under which the guard says, for an exempt path, whether any other path would have taken
-#: the request's Host and Origin.
+#: The key of `scope["state"]` for an exempt path. The guard puts there whether any other path would have accepted the
+#: request's Host and Origin.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 

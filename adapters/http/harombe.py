@@ -18,7 +18,7 @@ from adapters.http.models import LONGEST_WAIT_S
 from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait
 from adapters.http.written import WrittenRoute
 from hitl.call import Decision, Runs, Status
-from hitl.cards.card import error_text, outcome_for_agent
+from hitl.cards.card import error_text, outcome_for_agent, reason_text
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.wording import say
 from hitl.errors import CallUnknown
@@ -65,7 +65,7 @@ def approval(call: Call) -> dict[str, Any]:
         "approved_by": call.decided_by if let_run else None,
         "approved_at": call.decided_at.isoformat() if let_run and call.decided_at else None,
         "decision": decision,
-        "reason": mask(call.reason) if call.reason else None,
+        "reason": mask(reason) if (reason := reason_text(call)) else None,
         "message": outcome_for_agent(call),
     }
 
@@ -87,7 +87,7 @@ class StreamingRoute(Route):
     """The route for MCP clients. Their protocol requires that they accept an event stream with every POST."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match no POST that doesn't accept an event stream, because such a request belongs to the harombe design."""
+        """Match a POST only if it accepts an event stream. Any other POST belongs to the harombe design."""
         if scope["type"] == "http" and scope["method"] == "POST" and not _accepts_events(Headers(scope=scope)):
             return Match.NONE, {}
         return super().matches(scope)

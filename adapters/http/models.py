@@ -36,7 +36,7 @@ def _only_text(value: object) -> object:
 
 
 def _whole(value: object) -> object:
-    """Read 30.0 as 30: JSON Schema calls any number without a fraction an integer, and so does the document."""
+    """Read 30.0 as 30. JSON Schema, and so our OpenAPI document, calls any number without a fraction an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -553,7 +553,7 @@ class ParseAnswer(ReadingAnswer):
 
 
 class Tested(_Answer):
-    """An approver of a conversation, and the request that they are asked to answer, or why there is none."""
+    """An approver of a conversation, and the test request to them or the reason why there is none for them."""
 
     place: str
     approver: str
@@ -672,7 +672,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """The decision. Each approval has an end, and no other decision has one."""
+    """The decision. Only an approval has an end."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime

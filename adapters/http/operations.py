@@ -14,7 +14,7 @@ from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
 from hitl.cards.sessions import session_view, waiting_sessions
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH, sentence
 from hitl.credentials import Scope
 from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
 from hitl.gate.fitness import question
@@ -102,7 +102,7 @@ class Operations:
         return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
-        """Return the identity of the service's state folder for an operator, and None for anybody else."""
+        """Return the identity of the service's state folder to an operator, and None to anybody else."""
         return self._state if Scope.OPERATOR in caller.scopes and self._gate.access.operates(caller.principal) else None
 
     # -- asking ---------------------------------------------------------------------------------------------------
@@ -192,7 +192,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # The time in line ends the waiting, and never a submission that has begun: it may be recorded already.
+            # The end of the time in line ends only the waiting. A submission that has begun goes on, because it may be
+            # recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:
@@ -263,7 +264,7 @@ class Operations:
                     seen.append(self.view(call))
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
-            if not calls:  # a short page isn't the last one: rows that can't be read are left out of it
+            if not calls:  # a short page may not be the last page: rows that can't be read are left out
                 return {"calls": seen, "next": None}
         return {"calls": seen, "next": before}
 
@@ -293,7 +294,7 @@ class Operations:
         return documents.card_text(call, self._gate.names)
 
     def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
-        """Return a call for the caller who has just asked for it."""
+        """Return the document of a call for the caller who has just asked for the call."""
         return documents.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
     # -- deciding -------------------------------------------------------------------------------------------------
@@ -399,7 +400,7 @@ class Operations:
             self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
         )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
-        return {name: getattr(verdict, name) for name in named}
+        return {name: getattr(verdict, name) for name in named} | {"why": IN_ENGLISH.retold(verdict.why)}
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:

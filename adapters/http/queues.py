@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: At most this many requests of one agent may wait in line, and `CEILING` times as many of one requester: agents name
-#: themselves, and the first in each line tries again and again.
+#: At most this many requests of one agent may wait in line, and `CEILING` times as many requests of one requester. The
+#: second limit is needed because a requester may use any number of agent names, and the first request in each line
+#: tries again and again.
 MOST = 32
-#: The first in line tries again after so many seconds. A rate has room again when time passes, and nothing says so.
+#: The first in line tries again after this many seconds, because no event reports that a rate limit has room again.
 _RETRY_S = 1.0
 
 
 class _Line(deque["Place"]):
-    """The requests of one agent that wait, the oldest first, and the refusal of the latest try."""
+    """The waiting requests of one agent, the oldest first, and the refusal of the latest attempt."""
 
     refusal: TooManyPending | None = None
 
@@ -40,7 +41,7 @@ class Place:
         self.moved = asyncio.Event()
 
     def refused(self, error: TooManyPending) -> None:
-        """Keep the refusal of a try, for all who wait in this line."""
+        """Keep the refusal of an attempt, for all requests that wait in this line."""
         self._line.refusal = error
 
     @property

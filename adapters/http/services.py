@@ -15,7 +15,7 @@ from adapters.http.callers import Anyone, Caller, Operator
 from adapters.http.calls import Ops
 from adapters.http.responses import answer, documented
 from adapters.http.tokens import Tokens
-from hitl.cards.wording import say
+from hitl.cards.wording import say, sentence
 from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused, SaysoError
 from hitl.outcomes import Refusal, fact
 
@@ -75,7 +75,7 @@ def _parsed(body: models.ParseRequest) -> dict[str, Any]:
 
 
 def _reading(reading: Any) -> dict[str, Any]:
-    named = {"reason": reading.reason, "target": reading.target, "why": reading.why or None}
+    named = {"reason": reading.reason, "target": reading.target, "why": reading.why and sentence(reading.why)}
     return {"verdict": reading.verdict.value, **named}
 
 

@@ -21,8 +21,8 @@ _AGENTS = {
     "cursor-vscode": "cursor",
     "Visual Studio Code": "vscode",
 }
-#: Fields in which clients put the id of a request's tool use: those of Claude Code and Codex, and one that any client
-#: may use.
+#: Fields in which clients put the id of a request's tool use: those of Claude Code and Codex, and a field for any
+#: client.
 _USES = ("claudecode/toolUseId", "callId", "sayso/toolUseId")
 _SESSIONS = ("sessionId", "threadId", "sayso/session")
 _LONGEST_ID = 200

@@ -66,7 +66,7 @@ class Watcher(Protocol):
 class Servers:
     """The configured servers (`hitl.ports.Executor`). `folder` is where their latest declarations are stored.
 
-    `keep` returns the command line that starts a server in such a way that no process of it outlives it.
+    `keep` returns the command line that starts a server so that all its processes end with it.
     """
 
     def __init__(

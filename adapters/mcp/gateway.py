@@ -162,7 +162,7 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Remember the connection of a client with an old protocol, which is notified there when lists change.
+        """Remember the connection of a client with an old protocol, to notify the client there when lists change.
 
         The library would end the client's session with its request.
         """
@@ -235,7 +235,7 @@ class Gateway:
         return (await self._desk.submit(ask)).call
 
     async def _found(self, caller: Caller, what: _What, state: str) -> tuple[Call, int]:
-        """Return the call that a request state names, and the number of requests before this one.
+        """Return the call that a request state names, and the number of earlier requests for the call.
 
         The call must be this caller's, and the request must name exactly this call again. Raises MCPError otherwise.
         """
@@ -306,7 +306,7 @@ class Gateway:
 
 
 class _What:
-    """The operation that a request asks for: a server, a tool of it, and the arguments."""
+    """The operation that a request asks for: a server, one of its tools, and the arguments."""
 
     def __init__(self, server: str, tool: str, args: Mapping[str, Any]) -> None:
         self.server, self.tool, self.args = server, tool, args
@@ -403,9 +403,9 @@ class _Answering:
         return done
 
     async def set_level(self, context: Context, params: t.SetLevelRequestParams) -> t.EmptyResult:
-        """Accept a log level and ignore it, because at the server it would apply to other clients too.
+        """Accept a log level and ignore it, because the server would apply it to other clients too.
 
-        All lines are passed on.
+        So a client gets the log lines of all levels.
         """
         del context, params
         return t.EmptyResult()

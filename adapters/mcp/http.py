@@ -74,6 +74,6 @@ class HttpMount:
 
 
 def _scope(request: Any) -> Scope:
-    """Return the scope of the HTTP request behind a message. Over HTTP there is always one."""
+    """Return the scope of the HTTP request behind a message. Over HTTP, a message always has such a request."""
     scope: Scope = request.scope
     return scope

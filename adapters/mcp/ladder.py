@@ -50,15 +50,13 @@ class WaitTimes:
 def state_of(ref: str, leg: int) -> str | None:
     """Return the state that the client must send back with its next request, or None if this was its last.
 
-    `leg` is the number of requests before this one.
+    `leg` is the number of earlier requests.
     """
     return f"1.{ref}.{leg + 1}" if leg + 1 < LEGS else None
 
 
 def returning(state: str) -> tuple[str, int] | None:
-    """Return the ref in a state that a client sends back, and the number of requests before this one.
-
-    None for another text.
+    """Return the ref in a state that a client sends back, and the number of earlier requests. None for another text.
 
     The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Admit = Callable[[int, Party], Awaitable[Caller]]
 
 _CREDENTIALS = struct.Struct("3i")
-#: The most bytes of a line. A client that sends a longer line is disconnected.
+#: A line has at most this many bytes. A client that sends a longer line is disconnected.
 _LONGEST_LINE = 8 * 1024 * 1024
 #: Seconds from the greeting to the end of the client's first message. A client asks to initialize as soon as it has
 #: started the relay.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds for a list of the server to arrive, and the most pages that are requested.
+#: A list of the server must arrive within this many seconds, and in at most this many pages.
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
 #: A caller waits at most this many seconds for a server that may not be started yet; else it gets an error at once.
@@ -60,7 +60,7 @@ class Hearing(Protocol):
 class Upstream:
     """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
-    `keep` returns the command line that starts the server in such a way that no process of it outlives it.
+    `keep` returns the command line that starts the server so that all its processes end with it.
     """
 
     def __init__(

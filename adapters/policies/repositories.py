@@ -26,7 +26,7 @@ from adapters.policies.gitconfig import Setting, Unreadable, settings
 from hitl.cards.text import one_line
 from hitl.ports import Repository
 
-#: The most bytes of a configuration file. A usual one has a few hundred.
+#: A configuration file has at most this many bytes. A usual one has a few hundred.
 _MOST_CONFIG = 256 * 1024
 _MOST_INDEX = 32 * 1024 * 1024
 _MOST_POINTER = 4096

@@ -155,7 +155,7 @@ class SlackChat:
                 await self._replace(route, shown, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
+        """Edit a second card of a call: the card then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         if not self._delivery.shows(message, shown):
@@ -248,7 +248,7 @@ class SlackChat:
         return True
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
+        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). Channels have no status."""
         _, place, thread = parsed(route)
         if not thread:
             return
@@ -324,7 +324,7 @@ class SlackChat:
         return self.names.people.wording(route)
 
     def _of_person(self, alone: Alone) -> Wording:
-        """The language of one person, for what nobody else sees."""
+        """Return the language of one person, for messages that nobody else sees."""
         here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
         return self.names.people.wording(here, person)
 

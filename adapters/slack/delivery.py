@@ -30,7 +30,7 @@ _KNOWN = 10_000
 
 
 class Delivery:
-    """The way of one app's messages to their places. `threads` hears of every message that it sends there."""
+    """Sends one app's messages to their places. `threads` is notified of every message that it sends there."""
 
     def __init__(self, client: AsyncWebClient, pace: Pace, threads: Threads) -> None:
         self._client = client
@@ -63,7 +63,7 @@ class Delivery:
         return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def send(self, route: str, message: Message, *, about: str | None) -> str:
-        """Post to a route. If its thread no longer exists, post to its channel."""
+        """Post to a route. If the route's thread no longer exists, post to its channel."""
         team, place, thread = parsed(route)
         try:
             channel = await self.channel(place)
@@ -171,7 +171,7 @@ def _says_no(body: str) -> bool:
 
 
 def parsed(route: str) -> tuple[str, str, str | None]:
-    """Return the team, the channel or person, and the thread of a route. Raises PlatformError if it names none."""
+    """Return the team, the channel or person, and the thread of a route. Raises PlatformError for another text."""
     try:
         return parse_place(route)
     except ValueError:

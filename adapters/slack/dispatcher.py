@@ -89,7 +89,7 @@ class Dispatcher:
     async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
         """Hand an event to our listeners, then to the operator's. Return whether an operator's listener took it.
 
-        A press of a message's button that no listener knows is passed on as a press without data, so that its person
+        If no listener knows the pressed button of a message, our code gets a press without data, so that the person
         gets an answer. A window with such a button isn't ours. Raises the first exception of a listener, or Untaken if
         no listener took another event.
         """
@@ -120,7 +120,7 @@ class Dispatcher:
             me, token = self._me or Me("", ""), self._client.token
             return AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=token)
 
-        # Without a name, the library searches the stack for a file to name the app after, for 0.1 s.
+        # Without a name, the library would take 0.1 s to search the call stack for a file name to use.
         app = AsyncApp(
             name="sayso",
             client=self._client,

@@ -285,13 +285,19 @@ def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
 
 
 def stray_press(body: Mapping[str, Any], me: Me) -> Press:
-    """Translate a press of a button that isn't of this version. It has no data, whatever the button's value is."""
+    """Translate a press of a button that this version doesn't have.
+
+    The event has no data, because the value isn't ours.
+    """
     alone, where = _pressed(body, me)
     return Press(**where, press=alone.pack(), stray=True, at=_moment(body["actions"][0].get("action_ts")))
 
 
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
-    """Return who pressed and where: on a message, or in a window, which stores the place where it was opened."""
+    """Return the ways to answer the person who pressed, and the fields of the event.
+
+    A window stores the place in which it was opened.
+    """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
         kept = Kept.unpack(view["private_metadata"])

@@ -72,9 +72,9 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
             try:
                 _, channel, thread = parse_place(place)
             except ValueError:
-                continue  # Whoever asked named this origin, and no channel has such a name.
+                continue  # The caller named this origin, and Slack has no channel with such a name.
             channel, _, head = message.partition(":") if message else (channel, "", "")
-            # A place in a direct conversation has the person's id. Only a card's message tells the channel's.
+            # A place in a direct conversation has the person's id. The channel's id is only in the card's message.
             if (thread or head) and not channel.startswith(_PEOPLE):
                 found.setdefault(channel, []).append(thread or head)
     return {channel: list(dict.fromkeys(threads)) for channel, threads in found.items()}
@@ -105,7 +105,7 @@ class History:
             _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
 
     async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
-        """Return what is read, or log Slack's refusal and return nothing."""
+        """Return the messages that were read. If Slack refuses, log the refusal and return no message."""
         try:
             return await reading
         except PlatformError as error:
@@ -121,7 +121,7 @@ class History:
         return channels
 
     async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
-        """Record what concerns the bot in one channel, in its recent threads and the pending ones, oldest first."""
+        """Record the messages for the bot in one channel, in its recent and its pending threads, oldest first."""
         said = await self._unless_refused(self._heads(channel, oldest), channel)
         recent = [str(one["ts"]) for one in said if str(one.get("latest_reply") or "") >= oldest]
         threads = list(dict.fromkeys([*pending, *recent]))

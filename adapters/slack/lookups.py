@@ -42,7 +42,7 @@ class Lookups:
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     async def _unknown_card(self, heard: Echo) -> Echo | None:
-        """Return the event of one of the bot's own cards, with the person as its place if the channel is a direct one.
+        """Return the event of one of the bot's own cards. In a direct channel, the event's place gets the person's id.
 
         If the card isn't on record, first wait until no card is being sent there: Slack's answer to the sending may
         record it.
@@ -111,9 +111,9 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Return whether an event can't decide and happened in a conversation without the bot.
+        """Return whether an event can't decide a call, and its conversation doesn't include the bot.
 
-        Nobody needs an answer then.
+        Nobody needs an answer to such an event.
         """
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: The number of edits a minute that refreshes of open cards leave free for outcomes.
+#: Refreshes of open cards leave this many edits a minute free for outcomes.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000

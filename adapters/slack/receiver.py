@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 SOURCE = PLATFORM
 SIGNATURE_HEADER = "X-Slack-Signature"
 TIMESTAMP_HEADER = "X-Slack-Request-Timestamp"
-#: "Verifying requests from Slack": the greatest age of a request, in seconds.
+#: "Verifying requests from Slack": a request may be at most this many seconds old.
 WINDOW_S = 300
-#: The most digits of a time stamp. Python refuses numbers of more than 4,300 digits; seconds have ten until 2286.
+#: A time stamp has at most this many digits. Until the year 2286, seconds have ten digits. Python can't convert more
+#: than 4,300 digits.
 _LONGEST_STAMP = 16
 #: Seconds between pings. A connection that answers no ping within half of this is dead.
 HEARTBEAT_S = 20.0

@@ -1,4 +1,4 @@
-"""Decides when slack-sdk itself retries a request: only if that helps within the seconds that Slack allows.
+"""Decides when slack-sdk itself retries a request: only if the retry is soon enough.
 
 After a press, a window can be opened for three seconds, and other events of the lane wait meanwhile. The caller handles
 errors that need longer: the outbox and the inbox retry later, and a press is answered in another way.

@@ -54,8 +54,8 @@ class Threads:
     def echoed(self, place: str, ts: str, files: Iterable[str] = ()) -> None:
         """Record a message of the bot that Slack sent back, with the ids of its files.
 
-        A file that `shares` knows tells the message's call. The call of any other message isn't known yet; `wrote`
-        follows when Slack has answered.
+        If `shares` recorded one of these files, the message is about the file's call. The call of any other message
+        isn't known until Slack has answered and `wrote` records it.
         """
         talk = self._talks.get(place)
         about = next((self._files[file] for file in files if file in self._files), None)

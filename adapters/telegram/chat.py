@@ -107,9 +107,9 @@ class TelegramChat:
         return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
 
     async def _meet(self, route: str, call: Call) -> None:
-        """Ask Telegram for the names of the people on a card whose names aren't known, once for each.
+        """Ask Telegram for the unknown names of the people on a card, once for each person.
 
-        Without a name, a card shows the id. Names aren't stored, so after a restart an edit needs them again.
+        Without a name, a card shows the id. Names aren't stored, so after a restart Telegram is asked again.
         """
         people = (call.requester, call.decided_by or "", *call.approvers[:_NAMED])
         chat_id, _ = self._delivery.present(route)
@@ -141,7 +141,7 @@ class TelegramChat:
             await self._replace(route, call)
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second card of the same call: it then says that the other card counts, or how the call ended."""
+        """Edit a second card of a call: the card then says that the other card counts, or how the call ended."""
         spare = plain_message(self._wording(route).say("card.spare", short=call.short))
         shown = self._card(route, call) if call.ended else spare
         try:

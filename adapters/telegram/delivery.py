@@ -50,7 +50,7 @@ def writing_ours() -> Iterator[None]:
 
 
 class Delivery:
-    """The way of one bot's messages to their chats. It knows the bot's latest message in each place.
+    """Sends one bot's messages to their chats, and knows the bot's latest message in each place.
 
     `moves` holds the present place of each conversation that has moved. `moved` is called when a group became a
     supergroup; conversations keep the name that they began with. `said` holds the bot's latest message in each private
@@ -81,7 +81,8 @@ class Delivery:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that the bot's latest message in `place` is about, if that came before the message `before`.
 
-        None if it is about no call, or isn't known. Telegram numbers the messages of a chat in their order.
+        Return None if that message is about no call or isn't known. Telegram numbers the messages of a chat in their
+        order.
         """
         last = self._last.get(place)
         return last[1] if last and before and number_of(last[0]) < number_of(before) else None
@@ -97,7 +98,8 @@ class Delivery:
     async def send(self, route: str, send: Sender, *, about: str | None, answers: str | None = None) -> str:
         """Send a message to the conversation's present place.
 
-        Leave out its topic or the answered message if that no longer exists.
+        If its topic no longer exists, the message goes to the chat; if the answered message no longer exists, the
+        message is no reply.
 
         Before the message is sent, the bot's latest message there is stored as unknown. When Telegram has confirmed the
         message, it is stored as the latest. So if this process dies in between, the latest message stays unknown.
@@ -134,7 +136,7 @@ class Delivery:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place. Raises Unavailable if it can't be stored as unknown."""
+        """Store the bot's latest message in a place, or None if it is unknown. Raises Unavailable only for None."""
         self._last[route] = last
         if self._say is None or not is_private(route):
             return

@@ -11,10 +11,12 @@ inbox: the event stays there, and is retried or set aside. An error handler ther
 
 from __future__ import annotations
 
+import json
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from telegram import Update
 from telegram.ext import (
     ApplicationBuilder,
     CallbackQueryHandler,
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
-    from telegram import Bot, Update
+    from telegram import Bot
     from telegram.ext import Application, BaseHandler, CallbackContext
 
     from adapters.telegram.handlers import Me
+    from hitl.call import Incoming
     from hitl.events import Heard
     from hitl.platforms import Hear, Register
 
@@ -59,6 +62,7 @@ class Dispatcher:
     """The two applications of one bot. Call `start` before `dispatch`."""
 
     def __init__(self, bot: Bot, register: Register | None = None) -> None:
+        self._bot = bot
         self._apps = [_application(bot), *([_application(bot)] if register else [])]
         if register:
             register(self._apps[1])
@@ -70,11 +74,13 @@ class Dispatcher:
         self._apps[0].handlers.clear()
         self._apps[0].add_handlers(list(_handlers(me)))
 
-    async def dispatch(self, update: Update, hear: Hear) -> None:
-        """Hand an update to our handlers, then to the operator's.
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Hand a recorded update to our handlers, then to the operator's.
 
-        Raises the first exception of a handler, or Untaken if no handler took the update.
+        Raises the first exception of a handler, or Untaken if no handler took the update. Raises LookupError,
+        TypeError, ValueError or AttributeError if the event isn't an update.
         """
+        update = Update.de_json(json.loads(event.body), self._bot)
         _hear.set(hear)
         raised: list[Exception] = []
         _raised.set(raised)

@@ -80,10 +80,9 @@ def card_message(
 ) -> Message:
     """Return the card of a call in its present state, for one chat (`place`).
 
-    It has buttons only while the call is pending.
-
-    `reader` is the principal of the one person who reads that chat, '' in a group. `refreshed` adds that presses made
-    while the bot was away are lost and should be repeated.
+    The card has buttons only while the call is pending. `reader` is the principal of the one person who reads that
+    chat, '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks people
+    to press again.
     """
     shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM, wording=wording)
     told = _pending(shown, names, wording, refreshed=refreshed) if shown.open else _decided(shown, names, wording)
@@ -119,7 +118,7 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Keyboard:
-    """Return the buttons of a question: one for each option in a row of its own, or one that asks for words.
+    """Return the buttons of a question: one row for each option, or a single button that asks for words.
 
     The buttons Decline and Details follow.
     """
@@ -155,7 +154,7 @@ def whole_message(text: str) -> Message:
 
 
 def notice_message(call: Call, wording: Wording = IN_ENGLISH) -> Message:
-    """Return the message that says how a call ended, with the tool's output, for the conversation that asked."""
+    """Return the message about a call's end, with the tool's output, for the conversation that asked for the call."""
     output = output_of(call)
     parts = [_Part(outcome_for_agent(call, wording)), *([_Part(output, "pre")] if output else [])]
     return _message(parts, wording)
@@ -211,7 +210,7 @@ def _cut(text: str, units: int, wording: Wording) -> str:
 class _Part:
     """A line or block of a message, and its HTML element.
 
-    `markup` is the HTML of a line that holds more than text. Telegram counts the length of the text only.
+    If a line holds more than text, `markup` is its HTML. Telegram counts only the length of the text.
     """
 
     text: str

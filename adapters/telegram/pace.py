@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PER_CHAT_S = 1.0
 PER_GROUP = 20
 PER_GROUP_S = 60.0
-#: The number of messages a minute in a group that refreshes of open cards leave free for new cards and outcomes.
+#: Refreshes of open cards leave this many messages a minute in a group free for new cards and outcomes.
 KEPT_PER_GROUP = 10
 OVERALL = 30
 OVERALL_S = 1.0

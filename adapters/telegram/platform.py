@@ -17,7 +17,7 @@ from adapters.telegram.delivery import Delivery
 from adapters.telegram.dispatcher import Dispatcher
 from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
-from adapters.telegram.receiver import Poller, UpdateRecorder, read
+from adapters.telegram.receiver import Poller, UpdateRecorder
 from adapters.telegram.refusals import reason
 from adapters.telegram.surface import PLATFORM, SURFACE
 from hitl.cards.redaction import mask
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from telegram.request import RequestData
 
     from adapters.telegram.settings import TelegramSettings
-    from hitl.call import Incoming
-    from hitl.platforms import Core, Endpoint, Hear, Register
+    from hitl.platforms import Core, Endpoint, Register
 
 #: The beginnings of the names of methods that put a message into a chat.
 _WRITING = ("send", "copy", "forward")
@@ -111,6 +110,8 @@ class Telegram:
         self.bot = chat.bot
         self._core = core
         self._dispatcher = dispatcher
+        #: Implements `hitl.platforms.Platform.dispatch`.
+        self.dispatch = dispatcher.dispatch
 
     def receiver(self, woken: Callable[[], None]) -> Poller | None:
         """Return the polling loop, or None if Telegram sends updates to the webhook."""
@@ -132,10 +133,6 @@ class Telegram:
             why = f"no connection to {self._settings.api} ({type(error).__name__})"
             raise PlatformError(why, passing=True) from error
         return me.username
-
-    async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Pass a recorded update to our handlers, then to the operator's. Raises a handler's exception, or Untaken."""
-        await self._dispatcher.dispatch(read(event.body, self.bot), hear)
 
     async def close(self) -> None:
         """Close the connections to Telegram."""

@@ -14,7 +14,6 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
@@ -55,14 +54,6 @@ class UpdateRecorder:
         rows = [(str(update["update_id"]), order_of(update), json.dumps(update).encode()) for update in updates]
         await asyncio.gather(*(self._store.receive(SOURCE, *row) for row in rows))
         self._woken()
-
-
-def read(body: bytes, bot: Bot) -> Update:
-    """Return a recorded update.
-
-    Raises LookupError, TypeError, ValueError or AttributeError if the body isn't an update.
-    """
-    return Update.de_json(json.loads(body), bot)
 
 
 class Poller:
@@ -145,7 +136,7 @@ _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionErro
 
 
 def _is_numbered(update: Any) -> bool:
-    """Return whether this is an update with an id. Every real update has one."""
+    """Return whether this is an update with an id. Every real update has an id."""
     return isinstance(update, dict) and type(update.get("update_id")) is int
 
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
+from adapters.telegram.wording import ENGLISH
 from hitl.cards.redaction import mask
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH, say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+IN_ENGLISH.join(ENGLISH)
 #: For each error text of the official server (`Client.cpp`, in lower case), the catalogue key of the sentence with the
 #: remedy.
 _REMEDIES: Mapping[str, str] = {

@@ -1,4 +1,4 @@
-"""The `Chat` port for a terminal: text on one person's screen, and which call the next line can be about."""
+"""The `Chat` port for a terminal: it prints on one person's screen, and knows which call the next line may answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.card import File
 
-#: The most outcomes that are remembered as shown.
+#: At most this many outcomes are remembered as shown.
 _MOST_TOLD = 1000
 
 
@@ -32,9 +32,9 @@ class TerminalChat:
     """The screen of one person. `show` prints text. If `width` is None, cards are plain text.
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
-    person types don't count. `begun_at` is the time at which the person began the line that is being handled.
-    `wording` returns the language of the person.
-    `screen` is the window, in which a decided card takes the place of its box; None if shown text stays as it is.
+    person types don't count. `begun_at` is the time at which the person began the line that is being handled. `wording`
+    returns the language of the person. `screen` is the window in which a decided card replaces its box. If it is None,
+    shown text is never replaced.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TerminalChat:
         self._show = show
         self._wording = wording
         self._screen = screen
-        #: The request that this person rejected, if the screen shows that and the answer would say the same again.
+        #: The request that this person rejected, if the screen shows the rejection and the answer would only repeat it.
         self._shown_rejected: Call | None = None
         self._width = width
         self._colour = colour
@@ -62,7 +62,7 @@ class TerminalChat:
         self.last: str | None = None
         self.begun_at: datetime | None = None
 
-    def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - there is one place, no messages
+    def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - a terminal has one place, and no message ids
         """Return the ref that the latest message is about, if it was printed before the person began the line."""
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
@@ -87,8 +87,8 @@ class TerminalChat:
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show the outcome of a call, once. `whole` adds the tool's output.
 
-        A rejection is shown again when its reason arrives, or can't arrive any more. Without a screen, the person who
-        rejected the call isn't shown that: the answer to their reply says it.
+        A rejection is shown again when its reason arrives, or can't arrive any more. Without a screen, a rejection
+        isn't shown to the person who rejected, because the answer to their reply says the same.
         """
         told = (call.ref, call.status, call.reason)
         rejected_here = call.decision is Decision.REJECTED and call.decided_by == self._reader
@@ -144,7 +144,7 @@ class TerminalChat:
         self.say(text, about)
 
     def _repeats(self, call: Call) -> set[str]:
-        """Return the answers to a rejection that say no more than the decided card above them."""
+        """Return the answers to a rejection that only repeat the decided card above them."""
         say, reason = self._wording().say, one_line(mask(call.reason or ""))
         repeats = (Told.REJECTED, Told.REJECTED_WITH_REASON, Told.REASON_ADDED)
         return {say(what, short=call.short, reason=reason) for what in repeats}

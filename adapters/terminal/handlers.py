@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
-#: The words that replace a key that can't be about the card shown last. They are read like any other typed words.
+#: If a key can't be about the latest card, these words replace it. They are read like any other typed words.
 _IN_WORDS: Mapping[str, str] = {"a": "yes", "r": "no", "d": "details"}
 
 

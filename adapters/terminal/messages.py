@@ -125,7 +125,7 @@ def ended(
 ) -> str:
     """Return the lines of a decided card: the outcome and the action, then who decided, when and why.
 
-    Each is one line, or more where it is wider than `width` columns; 0 breaks none.
+    A line that is wider than `width` columns is broken. With 0, no line is broken.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     sign = wording.say(f"terminal.sign.{shown.end_sign}")
@@ -142,8 +142,8 @@ def _broken(text: str, width: int) -> Iterator[str]:
 def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    `more` is how many others are pending. In a narrow window, the keys have shorter names, and then the line leaves out
-    the others, before it leaves out the keys. It never names the key to approve without the key to reject.
+    `more` is the number of other pending requests. A narrow window first shortens the names of the keys, then leaves
+    out the other requests, and last the keys. The line never names the key to approve without the key to reject.
     """
     if call is None:
         return ""
@@ -157,13 +157,13 @@ def countdown(call: Call | None, more: int, now: datetime, width: int, wording: 
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-#: The forms of the bottom line from the widest to the narrowest, without and with the number of other requests.
+#: The forms of the bottom line, from the widest to the narrowest: each without and with the number of other requests.
 _PLAIN = ("terminal.left", "terminal.left", "terminal.narrow", "terminal.left", "terminal.narrow")
 _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
     *("terminal.left.more", "terminal.narrow.more"),
 )
-#: The names of the keys in each of these forms.
+#: For each form of the bottom line, the names of the keys.
 _KEYS = (
     *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
     *("terminal.keys.shortest", "terminal.keys.shortest"),
@@ -180,8 +180,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The indentation of the rows after the first, beside `indent`, where the line is broken. With it, no broken text
-    #: looks like a line of its own.
+    #: The further indentation of the rows after the first, if the line is broken. So no rest of a text looks like a
+    #: line of its own.
     hang: str = ""
 
 
@@ -202,15 +202,15 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
 
 
 def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
-    """Yield the rows of a request's parts without colours, broken at `width` columns; 0 breaks none."""
+    """Yield the rows of a request's parts without colours, broken at `width` columns. With 0, no line is broken."""
     return (row for part in _thing(parts) for row in _rows(part, width))
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
     """Yield the lines of the request: short values beside their names, and anything else on lines of its own.
 
-    Each line of a block has a bar before it, so that none looks like an argument. Only a block of one line that comes
-    first, such as a command, has none, and a diff, whose lines begin with signs.
+    Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
+    a first block of one line, such as a command, and a diff, whose lines begin with signs.
     """
     blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
     codes = [part.text for part in parts if part.kind is PartKind.CODE]
@@ -234,7 +234,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
 
 
 def _rows(part: _Line, width: int) -> Iterator[str]:
-    """Yield a line as rows of at most `width` columns; 0 breaks none."""
+    """Yield a line as rows of at most `width` columns. With 0, the line isn't broken."""
     text, room = part.text.expandtabs(_TAB), width - len(part.indent)
     if width <= 0 or wcswidth(text) <= room:
         yield f"{part.indent}{text}".rstrip(" ")

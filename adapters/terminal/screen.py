@@ -1,7 +1,7 @@
 """The texts on a terminal above the line that is being typed, so that a decided card takes the place of its box.
 
-Only text that is still on the screen can be replaced. A terminal keeps what scrolled out of sight, and wraps its lines
-anew when its width changes; after either, the decided card stands below its box.
+Only text that is still on the screen can be replaced. After the box has scrolled out of sight, or the width has changed
+(then the terminal wraps its lines differently), the decided card comes below its box.
 """
 
 from __future__ import annotations
@@ -33,15 +33,18 @@ class _Item(Struct, frozen=True):
 
 
 class Screen:
-    """A terminal window. `write` erases that many lines above the line that is being typed, then shows a text there."""
+    """A terminal window.
+
+    `write` gets a number of lines to erase above the line that is being typed, and a text to show.
+    """
 
     def __init__(self, write: Callable[[int, str], None], size: Callable[[], os.terminal_size]) -> None:
         self._write = write
         self._size = size
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts that were shown since the oldest open box, or since the width last changed if that was later. Empty
-        #: if no box is open.
+        #: The texts that were shown since the oldest open box. If the width has changed since that time, only the later
+        #: texts. Empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 
@@ -54,7 +57,7 @@ class Screen:
         """Show a text below the others, broken where it is wider than the window."""
         columns = self._size().columns
         if columns != self._columns:
-            # The terminal wrapped the earlier texts again, so nobody knows how many rows they take now.
+            # The terminal has wrapped the earlier texts differently, so the number of their rows isn't known.
             self._items, self._columns = [], columns
         item = _Item(fitted(text, columns), about)
         if self._open:
@@ -62,7 +65,7 @@ class Screen:
         self._write(0, item.text)
 
     def end(self, ref: str, text: str) -> None:
-        """Show a decided card. It takes the place of its box and of what was said about it, if they are in sight."""
+        """Show a decided card. It replaces its box and the texts about its call, if they are in sight."""
         first = next((at for at, item in enumerate(self._items) if item.about == ref), None)
         was_open = ref in self._open
         self._open.discard(ref)

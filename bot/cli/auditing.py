@@ -36,7 +36,7 @@ _CSV = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: The short lists of tools in `stats`, and their titles.
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
-#: The most lines of one group that `stats` prints. Its JSON has all of them.
+#: `stats` prints at most this many lines of one group. Its JSON has all of them.
 _MOST_ROWS = 20
 #: The groups of `stats`, and their titles.
 _GROUPS = {

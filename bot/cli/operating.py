@@ -112,9 +112,9 @@ def revoke(
 
 
 def _apply(config: Path | None, socket: Path | None, state: Path, principal: str) -> None:
-    """Make the running service apply the revocation, and see in its record that it did. Raises ClientError.
+    """Make the running service apply the revocation, and check in its record that it did. Raises ClientError.
 
-    The service's own user needs no place on a list for this: that user may send the service a signal.
+    The service's own user may do this even if no list names that user, because that user may send the service a signal.
     """
     from adapters.database.sqlite.folder import service_pid
 
@@ -136,9 +136,10 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 
 
 def _signalled(state: Path) -> bool:
-    """Tell the service of a state folder by a signal to reload. Return False if there is none, or it is another user's.
+    """Send the service of a state folder the signal to reload.
 
-    Call this only if the service has answered: before its start is over, the signal would end it.
+    Return False if no service runs there, or if it is another user's. Call this only if the service has answered:
+    before its start is over, the signal would end it.
     """
     from adapters.database.sqlite.folder import service_pid
 
@@ -179,7 +180,10 @@ def _in_force(state: Path, since: int, principal: str) -> bool:
 
 
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
-    """Return the requests that the person approved in the last days. Return nothing if there is no database yet."""
+    """Return the person's approved requests of the last days (`_LOOKS_BACK`).
+
+    Return nothing if there is no database yet.
+    """
     from adapters.database.sqlite.history import requests
     from bot.names import names_of
     from hitl.history import RecordQuery

@@ -324,7 +324,10 @@ def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tupl
 
 
 def _applying(config: Path | None) -> Document:
-    """Return the document of the policy that the settings name. Exit 2 if there is no usable one."""
+    """Return the document of the policy that the settings name.
+
+    Exit 2 if there is no such document or it can't be used.
+    """
     from bot.compose import policy_library
     from bot.errors import SettingsError
 

@@ -97,6 +97,7 @@ def _asked(line: str, number: int) -> dict[str, Any]:
 
 def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the readings and the verdict of a text, as JSON values."""
+    from hitl.cards.wording import sentence
     from hitl.replies import Reading, read, verdict
 
     def shown(reading: Reading) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
             "verdict": reading.verdict.value,
             "reason": reading.reason,
             "target": reading.target,
-            "why": reading.why or None,
+            "why": reading.why and sentence(reading.why),
         }
 
     readings = read(**asked)

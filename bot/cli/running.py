@@ -102,7 +102,7 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 def _own_wording(config: Path | None) -> Wording:
-    """The language of the user who types, by the settings; English where this user can't read them."""
+    """Return the language that the settings give this user, or English if this user can't read the settings."""
     from bot.errors import SettingsError
     from bot.settings import find_config, load
 

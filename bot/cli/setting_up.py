@@ -254,7 +254,7 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
 
 
 def _offer(file: Path, token_file: str, secrets_in: str) -> None:
-    """Offer each surface until the person is done. A surface that can't be added leaves the file as it is."""
+    """Offer each surface until the person is done. If a surface can't be added, the file stays unchanged."""
     from bot.cli.moving import move
     from bot.mcp_clients import McpClient
 
@@ -283,7 +283,7 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
 
 
 def _chosen(names: Sequence[str]) -> str:
-    """Ask for one of these names until it is one of them."""
+    """Ask the person for one of these names. Ask again after any other answer."""
     while (name := str(typer.prompt(say("init.which", names=", ".join(names)))).strip()) not in names:
         pass
     return name

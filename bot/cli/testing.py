@@ -59,7 +59,7 @@ def try_out(
         except KeyboardInterrupt:
             raise typer.Exit(interrupted()) from None
         finally:
-            # Nobody watches these requests any more, whatever ended the command.
+            # The command ends, so nobody waits for these requests any more.
             _withdraw(tests)
     untried = _untried(config, socket, tests)
     if json:
@@ -86,7 +86,7 @@ def _withdraw(tests: list[_Test]) -> None:
 
 
 def _watch(tests: list[_Test], *, quiet: bool) -> None:
-    """Wait for all of them, and print each answer when it comes."""
+    """Wait until all tests are over, and print each answer when it comes."""
     for one in tests:
         _print(one.begun(), quiet=quiet)
     left = list(tests)
@@ -105,7 +105,7 @@ def _print(lines: Iterable[str], *, quiet: bool) -> None:
 
 
 class _Test:
-    """One approver's request."""
+    """One approver's test request, and the answer to it."""
 
     def __init__(self, client: Client, made: dict[str, Any]) -> None:
         self._client = client
@@ -118,14 +118,17 @@ class _Test:
         return self._answered() and not self._missed()
 
     def begun(self) -> Iterator[str]:
-        """Say whom the request waits for, and where its cards are."""
+        """Yield a line with the approver of the request, the deadline, and the places of the cards."""
         if call := self.call:
             routes = ", ".join(self.routes) or say("test.local", short=call["short"])
             name, until = self._made["approver"], clock_of(call["expires_at"])
             yield say("test.begun", short=call["short"], name=name, until=until, routes=routes)
 
     def is_over(self) -> bool:
-        """Ask how it stands now. An approval is taken over at once, so that its card ends well."""
+        """Read the request again. Return whether it is no longer pending.
+
+        An approved request is released at once, so that it doesn't lapse.
+        """
         if self.call is None:
             return True
         self.call = self._client.call("show", target=self.call["ref"])["call"]
@@ -146,7 +149,7 @@ class _Test:
                 tell(error.message)
 
     def lines(self) -> Iterator[str]:
-        """Say what came of it."""
+        """Yield lines about the answer to the request, and about the cards that didn't arrive."""
         name, call, line = self._made["approver"], self.call, self._decision()
         if call is None:
             yield say("test.failed", name=name, error=self._made["error"])
@@ -163,7 +166,7 @@ class _Test:
             yield say("test.unseen", short=call["short"], routes=", ".join(missed))
 
     def told(self) -> dict[str, Any]:
-        """Return the same for programs."""
+        """Return the result of the test as JSON types, for programs."""
         line, call = self._decision(), self.call or {}
         return {
             "place": self._made["place"],
@@ -183,17 +186,17 @@ class _Test:
         return self._decision() is not None and (self.call or {})["decided_by"] == self._made["approver"]
 
     def _decision(self) -> dict[str, Any] | None:
-        """The line of the record about the answer, None if there was none."""
+        """Return the line of the record that reports the answer, or None if there is no answer."""
         record = (self.call or {}).get("record", ())
         return next((line for line in record if line["event"] in _DECIDED), None)
 
     @property
     def routes(self) -> list[str]:
-        """The places that the card goes to."""
+        """The places to which the card goes."""
         return list(self._made["routes"])
 
     def _missed(self) -> list[str]:
-        """The routes that the card never reached."""
+        """Return the places at which no card arrived."""
         record = (self.call or {}).get("record", ())
         shown = {jsonlib.loads(line["data"]).get("route") for line in record if line["event"] == "shown"}
         return [route for route in self.routes if route not in shown]

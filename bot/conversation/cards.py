@@ -31,10 +31,8 @@ class Cards:
     async def pressed(self, heard: Press) -> tuple[Verb, Call, str]:
         """Return the verb of a button press, its call, and the route of its card.
 
-        If the card's message is unknown, store it.
-
-        Only an approver's press does this: nobody else may make the service edit another message. Raises
-        InvalidConfirmation.
+        If an approver presses and the card's message is unknown, the message is stored. Nobody else may make the
+        service edit another message. Raises InvalidConfirmation.
         """
         verb, call, route, known = await self._sealed(heard)
         if not known and self._voice.gate.access.is_approver(self._voice.principal(heard), call):

@@ -42,7 +42,7 @@ class Presses:
         self._service = voice.service
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
-        #: For each card whose details everybody there can read below it: a hash of these details.
+        #: For each card below which everybody can read the details, a hash of these details.
         self._shown: FIFOCache[str, int] = FIFOCache(_SHOWN)
         #: A lock for each card, held while its file is sent.
         self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -56,7 +56,7 @@ class Presses:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
             if not heard.stray:
-                await self._voice.record(heard, Event.FORGED)
+                await self._voice.record(heard, Event.FORGED, await self._voice.about(heard))
             return await self._talker.answer_press(
                 str(heard.press), error.told(self._voice.wording(heard, alone=True)), alert=True
             )
@@ -169,9 +169,9 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """After a press, ask for a reason if the approval needs one or the rejection may have one.
+        """After a press, ask for a reason if an approval needs a reason, or if a reason may follow a rejection.
 
-        Else send an unsent answer.
+        Otherwise send the answer, unless it was sent already.
         """
         call = answer.call
         if call is None:

@@ -73,16 +73,13 @@ class Router:
 
     async def _barred(self, heard: Heard) -> None:
         """Record an event that can't decide a call, whoever sent it. Answer it if it was meant for the service."""
-        reaction = isinstance(heard, Reaction)
-        if reaction and not await self._voice.store.by_message(heard.message or ""):
+        about, reaction = await self._voice.about(heard), isinstance(heard, Reaction)
+        if reaction and not (about and about.place):
             return
-        await self._voice.record(heard, Event.BARRED)
+        await self._voice.record(heard, Event.BARRED, about)
         if heard.program or (reaction and heard.press is None):
             return
-        about = heard.answers if isinstance(heard, Text) else heard.message
-        known = await self._voice.gate.pointed_at(about) if about else None
-        call = await self._voice.store.get(known.ref) if known else None
-        await self._voice.say_barred(heard, call)
+        await self._voice.say_barred(heard, await self._voice.store.get(about.ref) if about else None)
 
     async def _page_turned(self, heard: PageTurned) -> None:
         """Show another page of a text to a person who may see the call."""

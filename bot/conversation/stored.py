@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
-#: The most lines of a conversation that an agent gets as quotations, the most characters of a line, and the most
-#: conversations whose lines are remembered.
+#: An agent gets at most this many lines of a conversation as quotations, with at most this many characters each. The
+#: lines of at most this many conversations are remembered.
 _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
-#: The most characters of an agent's text that are shown. The middle of a longer text is cut out.
+#: At most this many characters of an agent's text are shown. The middle of a longer text is cut out.
 _SHOWN = 3000
 #: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
@@ -264,7 +264,7 @@ class StoredTurns:
 class _Turn:
     """Implements `hitl.ports.StoredTurn`.
 
-    `heard` is False if one of its messages couldn't be sent because there was no voice.
+    `heard` becomes False if a message of the turn couldn't be sent because the conversation had no voice.
     """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:
@@ -367,9 +367,9 @@ async def working(service: Service, voices: Sequence[Voice], place: str) -> Asyn
 
 
 async def show_working(voices: Sequence[Voice], place: str) -> None:
-    """Show people in a conversation that an answer is being made, until this is cancelled.
+    """Show people in a conversation that an answer is being made, until this task is cancelled.
 
-    A platform that refuses isn't asked again: nobody is worse off without it.
+    If the platform refuses once, it isn't asked again, because people can do without the sign.
     """
     try:
         while True:

@@ -14,7 +14,7 @@ from hitl import replies
 from hitl.call import Ask, Runs, Status
 from hitl.cards.card import outcome_for_agent, whole
 from hitl.errors import NotApprover, SaysoError, Unavailable
-from hitl.outcomes import Refusal, fact
+from hitl.outcomes import Doubt, Refusal, fact
 from hitl.ports import Line, PlatformError
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ _ABOUT = re.compile(
 )
 #: Matches the word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
-#: The most lines of a conversation that an agent gets, and the most conversations whose lines are remembered.
+#: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.
 _BEGUN_WITHIN_S = 30.0
-#: The beginning of the reply reader's reason if a text is neither yes nor no because it is a question.
-_QUESTION = "question"
+#: The reply reader's reasons why a question is neither yes nor no.
+_QUESTIONS = (Doubt.QUESTION, Doubt.QUESTION_WORDS)
 _log = logging.getLogger(__name__)
 
 
@@ -78,7 +78,7 @@ class Turns:
         if self._stored is None or call is None or not self._voice.may_see(heard, call):
             return False
         said = replies.verdict(replies.read(heard.text, language=heard.language, spans=heard.spans))
-        return said.why.startswith(_QUESTION) and self._stored.explain(heard, call, self._voice)
+        return said.doubt in _QUESTIONS and self._stored.explain(heard, call, self._voice)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""

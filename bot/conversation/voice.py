@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hitl.cards.wording import Wording
     from hitl.events import Heard
     from hitl.gate.response import Answer
+    from hitl.gate.target import Pointed
     from hitl.platforms import Talker
     from hitl.surfaces import Surface
 
@@ -45,13 +46,13 @@ class Voice:
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Answer a reply. An answer that isn't a decision goes to that person alone, if the platform can do that.
+        """Answer a reply. If the platform can do it, an answer that isn't a decision goes to that person alone.
 
         A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
         that decides always gets an answer.
 
         A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. The later ones are answered in private, or where they were written if the
+        question that everybody there sees. Later replies are answered in private, or where they were written if the
         platform lets us send the approver nothing in private: an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
@@ -149,7 +150,7 @@ class Voice:
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
     ) -> None:
-        """Answer an event. `alone` sends the answer to that person alone if the platform can do that.
+        """Answer an event. With `alone`, only that person gets the answer, if the platform can send it so.
 
         A stranger is answered once a minute for each card and kind of event, and gets refusals only in private.
         """
@@ -168,7 +169,7 @@ class Voice:
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
 
-        In talk among people, each is asked once a minute per card.
+        In talk among people, each person is asked once a minute for each card.
         """
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
@@ -209,12 +210,12 @@ class Voice:
         came: dict[str, Any] = {"pressed_at": heard.at, "event": heard.event, "received_at": heard.received_at}
         return Reply(heard.identity, surface, kind=kind, **came, **fields)
 
-    async def record(self, heard: Heard, what: Event) -> None:
-        """Record an event with the call whose card it was about.
+    async def about(self, heard: Heard) -> Pointed | None:
+        """Return the call of the message that a text answers, or that a press or a reaction is on. None without one."""
+        message = heard.answers if isinstance(heard, Text) else heard.message
+        return await self.gate.pointed_at(message) if message else None
 
-        If no card is known, put it into the service's own record.
-        """
-        about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
-        known = await self.store.by_message(about or "")
-        entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})
+    async def record(self, heard: Heard, what: Event, about: Pointed | None) -> None:
+        """Record an event with the call that it is about; without one, put it into the service's own record."""
+        entry = Entry(about.ref if about else "", what, heard.identity, {"conversation": heard.conversation})
         await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Kinds of answers to a text that may have been meant for somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
-#: The most answered questions that are remembered. Each is needed for a minute.
+#: At most this many answered questions are remembered. A question must be remembered for a minute.
 _SPENT = 1000
 
 
@@ -92,7 +92,8 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
-        # The message to which this text replies names a question. So any words of this person are the answer to it.
+        # This text replies to a message that names a question. So any words of this person are the answer to the
+        # question.
         answers = call is not None and is_question(call)
         is_reason = not answers and replies.unformatted(heard.spans) and replies.is_reason(heard.text)
         if is_reason and heard.answers not in self._spent:

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: The next step after a dry run that failed. The other lines name the causes that are known.
+#: The next step after a dry run that failed. Other lines of the report name the known causes.
 _MEND_DRY_RUN = (
     "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
 )
-#: The most open calls whose rows, votes and record are verified, which takes about a second.
+#: At most this many open calls are verified, with their votes and record. This takes about a second.
 _MOST_VERIFIED = 1000
-#: Seconds. Clocks that NTP corrects are behind by less than this.
+#: Seconds. A clock that NTP corrects is never this far behind.
 _MOST_BEHIND_S = 2.0
 
 
@@ -252,7 +252,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _token_holders(database: Path) -> dict[str, set[str]]:
-    """Return who may ask, and who may decide, by a token that works. A database that can't be read has no tokens."""
+    """Return who may ask, and who may decide, by a working token. If the database can't be read, nobody may."""
     from adapters.database.sqlite.survey import surveyed
 
     asking, deciding = set[str](), set[str]()
@@ -277,7 +277,7 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
-        # A person of a chat asks there, and has no token.
+        # People of chats ask in their chats, and have no token for this origin.
         if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)
@@ -601,7 +601,7 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 
 
 def _open_port(settings: Settings) -> Iterator[Check]:
-    """Yield a check if other machines may send tokens without TLS. Nothing here knows which of them is the proxy."""
+    """Yield a check if other machines may send tokens without TLS. The service can't know which one is the proxy."""
     http = settings.http
     if http.port is not None and http.proxy and not http.on_loopback:
         text = (
@@ -699,10 +699,10 @@ def _service(settings: Settings) -> Check:
 
 
 def _elsewhere(running: str | None, state: Path) -> str:
-    """Return a text that says that the service which answers uses another state folder, or an empty one if it doesn't.
+    """Return a text if the service that answers uses another state folder than `state`, else ''.
 
-    `running` is the identity of that service's folder, which only operators get. Nothing is compared without it, or if
-    this user can't read the folder of the settings.
+    `running` is the identity of that service's folder, which only operators get. Return '' if it is None, or if this
+    user can't read `state`.
     """
     from adapters.database.sqlite.folder import folder_identity
 

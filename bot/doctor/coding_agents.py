@@ -71,7 +71,7 @@ def hooks(agents: Iterable[int]) -> Iterator[tuple[str, str, str]]:
         known = module(host)
         managed = Path(known.MANAGED) if known.MANAGED else None
         for file in filter(None, dict.fromkeys((own_file(known), Path.home() / known.FILE, managed))):
-            # The settings in a home folder are for the agents of its user, who also runs this.
+            # The settings in a home folder are for the agents of the folder's user. This user also runs `doctor`.
             users = {*agents, *([os.getuid()] if file != managed else [])}
             try:
                 if lost(file) or MARK in file.read_text("utf-8", "replace"):

@@ -67,9 +67,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # Either an overdue call can't be ended, or the time doesn't advance because the clock was set back. In both
-            # cases the next look comes later, because looking at once could repeat for ever. A call that has become due
-            # since this look is no such case: a timer may fire early.
+            # Two causes lead here: an overdue call can't be ended, or the time doesn't advance because the clock was
+            # set back. The next look comes later, because an immediate look could repeat for ever. If a call has become
+            # due since this look, the timer only fired early, and this code isn't reached.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)

@@ -10,16 +10,21 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from hitl.call import Entry, Event
 from hitl.errors import Unavailable
 from hitl.faults import reach
 from hitl.platforms import Untaken
 from hitl.ports import Change, PlatformError, adding
+from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from hitl.call import Incoming
+    from hitl.events import Heard
+    from hitl.platforms import Hear
     from hitl.ports import CallsAndEvents
 
 ASIDE_AFTER = 5
@@ -28,25 +33,37 @@ _AT_ONCE = 100
 #: A stop waits this many seconds for events that are being handled. Unfinished events are handled at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
+#: At most this many handled events are remembered, so that they aren't handled a second time.
+_HEARD = 10_000
 _log = logging.getLogger(__name__)
 
 
 class Intake:
-    """Reads recorded events, hands them to their handlers, and marks them as done.
+    """Reads the recorded events of one platform (`source`), hands them to its dispatcher, and marks them as done.
 
-    `handlers` holds the handler for each source of events. If a handler raises, the event is tried again. If an event
-    is about a call, the commit that decides the call or records the reply also marks the event as done. If a handler
-    raises after that, the log says so, and the event isn't tried again.
+    The dispatcher translates an event and passes it to `hear`. If `dispatch` raises, the event is tried again. If an
+    event is about a call, the commit that decides the call or records the reply also marks the event as done. If
+    `dispatch` raises after that, the log says so, and the event isn't tried again.
     """
 
-    def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
+    def __init__(
+        self,
+        store: CallsAndEvents,
+        source: str,
+        dispatch: Callable[[Incoming, Hear], Awaitable[None]],
+        hear: Hear,
+    ) -> None:
         self._store = store
-        self._handlers = handlers
+        self._source = source
+        self._dispatch = dispatch
+        self._hear = hear
         self._woken = asyncio.Event()
-        self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
-        #: The number of events of sources without a handler here at the last look. The next look reads this many events
-        #: more, so that they don't displace events that can be handled.
+        self._busy: dict[str, asyncio.Task[None]] = {}
+        #: The number of events of other sources at the last look. The next look reads this many events more, so that
+        #: they don't displace events of this source.
         self._foreign = 0
+        #: Events that our own handlers have handled completely. An operator's handler may have failed on them later.
+        self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property
     def idle(self) -> bool:
@@ -78,21 +95,23 @@ class Intake:
             # Any error is caught: otherwise no more events would be handled, and nobody would notice.
             _log.exception("intake.postponed")
             return
-        self._foreign = sum(event.source not in self._handlers for event in events)
+        self._foreign = sum(event.source != self._source for event in events)
         for event in events:
-            lane = event.source, event.order
-            if event.source in self._handlers and lane not in self._busy:
-                self._busy[lane] = asyncio.create_task(self._handle(event))
-                self._busy[lane].add_done_callback(partial(self._free, lane))
+            if event.source == self._source and event.order not in self._busy:
+                self._busy[event.order] = asyncio.create_task(self._handle(event))
+                self._busy[event.order].add_done_callback(partial(self._free, event.order))
 
-    def _free(self, lane: tuple[str, str], _task: asyncio.Task[None]) -> None:
-        del self._busy[lane]
+    def _free(self, order: str, _task: asyncio.Task[None]) -> None:
+        del self._busy[order]
         self._woken.set()
 
     async def _handle(self, event: Incoming) -> None:
         reach("intake.handling")
         try:
-            await (self._handlers[event.source] if event.intact else self._refuse)(event)
+            if event.intact:
+                await self._dispatch(event, partial(self._hear_once, event))
+            else:
+                await self._refuse(event)
             await self._store.commit(adding(Change(handled=(event.source, event.id))))
         except Unavailable as error:
             await self._pause(event, error.message, 1.0)
@@ -103,6 +122,15 @@ class Intake:
             _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
         reach("intake.handled")
+
+    async def _hear_once(self, event: Incoming, heard: Heard) -> None:
+        """Pass an event to our handlers, but only once. It comes again if an operator's handler failed after ours."""
+        if event.id in self._heard:
+            return
+        # Some events of a platform don't say when they happened. For these, the time of arrival counts.
+        arrived = event.received_at
+        await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
+        self._heard[event.id] = None
 
     async def _refuse(self, event: Incoming) -> None:
         """Record an event that was changed or forged in the database. This also marks it as handled."""

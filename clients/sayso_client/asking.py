@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     #: A call as the service shows it to its requester.
     Call = dict[str, Any]
 
-#: Seconds of the first wait, after which the record may say that a card couldn't be shown, and of each later one.
+#: Seconds of the first wait, and of each later wait. After the first, the record may say that a card couldn't be shown.
 _FIRST_POLL_S, _POLL_S = 5, 30
 _RECONNECT_S = 30
 #: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
@@ -102,7 +102,7 @@ class Asking:
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
-        """Run the command of the approved call, report how it ended, and return that.
+        """Run the command of the approved call, report its end, and return the end.
 
         If the service can't be reached any more, the result is returned with `reported` off: the command has run.
 
@@ -112,7 +112,7 @@ class Asking:
         then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
-        the requested one: a false service may be listening on the socket.
+        those of the request: a false service may be listening on the socket.
         """
         import hashlib
 
@@ -160,7 +160,7 @@ class Asking:
                 self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=limit_s)["call"]
                 limit_s = _POLL_S
                 if watch and goes_on():
-                    # An error here ends no wait, because the answer of people comes another way.
+                    # An error here doesn't end the wait, because people's answer comes over another connection.
                     with contextlib.suppress(ClientError), self._connect() as client:
                         watch(client.call("show", target=self.call["ref"])["call"])
         finally:

@@ -206,7 +206,7 @@ class Sayso(_Link):
     def _outcome(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
         try:
             return self._live(one, work)
-        except Exception as error:  # noqa: BLE001 - one call of a batch never takes the others with it
+        except Exception as error:  # noqa: BLE001 - an error of one call must not end the other calls of the batch
             return _failed(error)
 
     def _live(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
@@ -214,7 +214,7 @@ class Sayso(_Link):
         while not isinstance(step, Ran | NotRun):
             try:
                 came = self._carried_out(step, work)
-            except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
+            except BaseException as error:  # noqa: BLE001 - `life` handles the error, and raises it again
                 step = _thrown(one, error)
             else:
                 step = _next(one, came)
@@ -272,7 +272,7 @@ class AsyncSayso(_Link):
         return await self._send(request.asking(request.arguments()))
 
     async def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once, as `Sayso.batch` does. Each runs as soon as it may."""
+        """Ask for several calls at once, as `Sayso.batch` does. Each call runs as soon as it may."""
         if not planned:
             return []
         batch = _Batch(planned)
@@ -317,7 +317,7 @@ class AsyncSayso(_Link):
     async def _outcome(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
         try:
             return await self._live(one, work)
-        except Exception as error:  # noqa: BLE001 - one call of a batch never stops the others
+        except Exception as error:  # noqa: BLE001 - an error of one call must not end the other calls of the batch
             return _failed(error)
 
     async def _live(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
@@ -325,7 +325,7 @@ class AsyncSayso(_Link):
         while not isinstance(step, Ran | NotRun):
             try:
                 came = await self._carried_out(step, work)
-            except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
+            except BaseException as error:  # noqa: BLE001 - `life` handles the error, and raises it again
                 step = _thrown(one, error)
             else:
                 step = _next(one, came)

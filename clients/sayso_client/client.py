@@ -95,7 +95,8 @@ class Client:
         try:
             return answer(op, head.status, json.loads(body))
         except (BrokenError, ValueError, RecursionError) as error:
-            # A proxy answers so if it gets no answer of the service, which may have recorded the request before that.
+            # A proxy sends such a status if it gets no answer from the service, which may have recorded the request
+            # before.
             self.broken = head.status >= _FAILED
             raise _unavailable("reach.odd", status=head.status) from error
 
@@ -163,7 +164,7 @@ class Client:
     def _send(self, message: bytes) -> None:
         if self._ended:
             self._connect()
-        # If the service closes the connection early, it may have sent an answer. The caller reads next, and so gets it.
+        # If the service closes the connection early, it may have sent an answer. The caller reads it next.
         with contextlib.suppress(OSError):
             self.socket.sendall(message)
 

@@ -51,7 +51,7 @@ _FAILURES: Mapping[str, int] = {
 }
 #: The statuses of an approved call whose run hasn't ended yet.
 _GRANTED = frozenset({"approved", "running"})
-#: The largest number of approvers that a line names, and of characters of one name.
+#: A line names at most this many approvers, and shows at most this many characters of each name.
 _MOST_NAMED, _LONGEST_NAME = 4, 40
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -346,7 +346,7 @@ def _document(call: Call) -> str:
 
 
 def _unwritable(outcome: str | None) -> str | None:
-    """Return why the outcome file can't be written, or None, so that nothing is asked in vain."""
+    """Return why the outcome file can't be written, or None. It is checked before people are asked."""
     if outcome is None:
         return None
     try:
@@ -357,7 +357,7 @@ def _unwritable(outcome: str | None) -> str | None:
 
 
 def _keep(outcome: str | None, value: dict[str, Any]) -> None:
-    """Write the outcome file, if the option names one."""
+    """Write the outcome file, if the option `--outcome` names a file."""
     if outcome is None:
         return
     try:

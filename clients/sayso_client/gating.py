@@ -17,8 +17,8 @@ _OWN = frozenset({"self", "cls"})
 class Terms(TypedDict, total=False):
     """The settings with which a function is gated."""
 
-    #: The name of the tool, and the name of its group. The defaults are the function's name, and the last part of its
-    #: module's.
+    #: `tool` is the name of the tool, by default the function's name. `tools` is the name of its group, by default the
+    #: last part of the module's name.
     tool: str
     tools: str
     #: Ask a person even if the policy allows the call.

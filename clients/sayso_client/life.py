@@ -33,7 +33,7 @@ WAIT_S = 30
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
-#: Error codes that mean that the call exists, but must not be run now, or not again.
+#: Error codes that mean that the call exists, but can't be claimed: it must not run now, or must not run again.
 _UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
@@ -68,14 +68,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The step at which nothing is done for some seconds."""
+    """The step at which the caller of the generator waits for `seconds`."""
 
     seconds: float
 
 
 #: A generator that yields steps, receives the result of each, and returns the outcome.
 Life: TypeAlias = Generator[Send | Run | Pause, Any, Ran[Any] | NotRun]
-#: Returns the request that ends a call for which nobody waits any more, from the service's latest answer about it.
+#: Returns the request that ends a call after its caller was interrupted. It gets the service's latest answer about the
+#: call.
 TakingBack: TypeAlias = Callable[[dict[str, Any]], Send]
 
 
@@ -160,7 +161,7 @@ def life(request: Request) -> Life:
 
 
 def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[str, Any]]:
-    """Ask, and return the service's first answer. An interrupted caller's call is taken back."""
+    """Ask, and return the service's first answer. If the caller is interrupted, take the call back."""
     try:
         # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
         # withdrawn.
@@ -179,8 +180,8 @@ def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[s
 def _waited(call: dict[str, Any], taking_back: TakingBack, *, explained: bool) -> Generator[Send, Any, dict[str, Any]]:
     """Wait until a call isn't pending, and with `explained` until the reason of a rejection is there. Return the call.
 
-    An interrupted caller's call is taken back. A call that can't be taken back is never claimed, so it lapses and
-    doesn't run.
+    If the caller is interrupted, take the call back. If that fails, nobody claims the call, so it lapses and doesn't
+    run.
     """
     wait = Send("GET", f"{_path(call)}?wait={WAIT_S}{'&until=explained' * explained}")
     try:
@@ -231,10 +232,10 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
 
 
 def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callable[[], float] = time.monotonic) -> Life:
-    """Ask for a call alone that had no room in a batch, after the time that the service named, for ten minutes at most.
+    """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
-    `request` has the key that the call had in the batch. Only the asking is repeated, and never what comes after it.
-    Raises ClientError for any other problem, and at the end.
+    This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
+    repeated, and never what comes after it. Raises ClientError for any other problem, and at the end.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -264,8 +265,8 @@ class Asked(TypedDict, total=False):
     session: str
     #: The agent's note, which people see as the agent's own words.
     note: str
-    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
-    #: owner.
+    #: `origin` is the conversation to ask in, if the token may name it. `on_behalf_of` is the person for whom the agent
+    #: asks; with a token, this must be the token's owner.
     origin: str
     on_behalf_of: str
     #: Seconds to wait for people, at most as many as the policy gives.

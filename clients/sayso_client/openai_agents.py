@@ -147,7 +147,10 @@ class _Gated(Agent[Any]):
     original: Agent[Any]
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
-        """Return the tools behind the gate, including those of MCP servers. Raises TypeError if it can't hold one."""
+        """Return the tools behind the gate, including those of MCP servers.
+
+        Raises TypeError if the gate can't hold one of the tools.
+        """
         for other in self.handoffs:
             if not isinstance(other, _Gated):
                 raise TypeError(say("framework.handoff", name=getattr(other, "tool_name", None) or other.name))

@@ -12,7 +12,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Ran(Generic[T_co]):
     """The call was allowed or approved, and the function ran once. `ref` is the call's ref.
 
-    `reported` is False if the service couldn't record that: it then records that the result is unknown.
+    `reported` is False if the service couldn't record the run. Its record then says that the result is unknown.
     """
 
     ref: str

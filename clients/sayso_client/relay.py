@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: The gateway's socket, beside the service's own in the runtime folder.
 MCP_SOCKET_NAME = "sayso-mcp.sock"
-#: The most bytes that are read and passed on at once.
+#: At most this many bytes are read and passed on at once.
 _CHUNK = 1 << 16
 
 

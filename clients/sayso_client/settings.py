@@ -83,9 +83,9 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _beside(file: Path, path: str) -> str:
-    """Return a path in the file as it is meant: relative to the file's folder, and never to the working folder.
+    """Return a path of the file as a path below the file's folder. The working folder doesn't count.
 
-    An empty path stays empty, because it names no file.
+    An absolute path stays. An empty path stays empty, because it names no file.
     """
     return str(file.absolute().parent / Path(path).expanduser()) if path else ""
 

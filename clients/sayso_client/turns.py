@@ -31,8 +31,8 @@ class Terms(TypedDict, total=False):
     ask: bool
     #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int
-    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
-    #: owner.
+    #: `origin` is the conversation to ask in, if the token may name it. `on_behalf_of` is the person for whom the agent
+    #: asks; with a token, this must be the token's owner.
     origin: str
     on_behalf_of: str
 

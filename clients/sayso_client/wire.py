@@ -23,7 +23,7 @@ _LONGEST_ANSWER = 64 * 1024 * 1024
 
 
 class BrokenError(Exception):
-    """The answer ended early, isn't HTTP, or isn't the service's."""
+    """The answer ended early, isn't HTTP, or doesn't come from the service."""
 
 
 class Answer:
@@ -53,9 +53,9 @@ class Answer:
 
 
 def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "", under: str = "") -> bytes:
-    """Return the HTTP request of an operation. `fields` are those of its path, query and body. None leaves one out.
+    """Return the HTTP request of an operation. `fields` are the fields of its path, query and body.
 
-    `under` is the path at which a proxy serves the API, without a slash at its end.
+    A field that is None is left out. `under` is the path at which a proxy serves the API, without a slash at its end.
     """
     verb, path, *shape = _OPERATIONS[op]
     named = {name: value for name, value in fields.items() if value is not None}

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    # when the service can't be spoken with
+    # errors of the connection to the service
     "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
     "reach.foreign": (
         "{folder} belongs to another user, in a folder where anybody can make one. What answers there may not be the service."
@@ -18,14 +18,14 @@ ENGLISH: Mapping[str, str] = {
     "reach.lost": "The service can't be reached ({error}). Nothing ran.",
     "reach.away": "No service answers at {path} ({error}). Check the address, and that the service runs; nothing was done.",
     "reach.odd": "What answered (HTTP status {status}) isn't the service. Nothing ran.",
-    # when the client isn't set up
+    # errors of the client's configuration
     "configuration.none": "No address: write `url` and `token_file` into {file}, or pass them.",
     "configuration.url": "The address of {url} isn't one of a service: write https://HOST or https://HOST:PORT.",
     "configuration.clear": "A token for {url} would cross the network in the clear. Use https.",
     "configuration.unreadable": "{file} can't be read ({error}).",
     "configuration.unknown": "{file} has the unknown key {key}. It takes {keys}.",
     "configuration.foreign": "Other users can use {file}. Run: chmod 600 {file}",
-    # when a call can't be asked for, or must not run
+    # reasons why a call can't be asked for or must not run
     "arguments.json": "The argument {name} is of type {kind}, which can't be shown as JSON exactly. Pass text, or name it in `context` if it isn't part of the call. Nothing ran.",
     "arguments.files": "An argument has the name {name}, under which hashes of files are shown. Give it another name.",
     "arguments.file": "The file {name} can't be read ({error}). Nothing ran.",

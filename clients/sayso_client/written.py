@@ -16,7 +16,7 @@ class Number(float):
     """A number of JSON with a fraction or an exponent, together with its digits."""
 
     def __new__(cls, text: str) -> Self:
-        """Parse a number of JSON."""
+        """Parse the text of a JSON number, and keep the text."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -34,7 +34,8 @@ def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None
 
 def spelled(value: Any, *, ascii_only: bool = False) -> str:
     """Return the value as JSON, each `Number` with its digits."""
-    # `json` has no way to write a number's own digits. They take the place of random marks, which no text can hold.
+    # `json` can't write a number's own digits. So it writes random marks, which no text can hold, and the digits then
+    # replace the marks.
     mark = os.urandom(16).hex()
     found: list[str] = []
 

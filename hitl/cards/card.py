@@ -86,7 +86,7 @@ class Card:
     headline: str
     #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
-    #: The count of arguments that the operator's headline leaves to the details, in words.
+    #: A line that counts the arguments which only the details show, because of the operator's headline.
     below: str
     #: The machine, the folder and the stage.
     place: str
@@ -96,7 +96,7 @@ class Card:
     rule: str
     #: The risk in words, and one line about undoing.
     stakes: Line
-    #: The executor's warnings, and ours about the request before, programs, and hidden or missing text.
+    #: Warnings of the executor, and ours: about an equal request before, unnamed programs, and hidden or missing text.
     warnings: tuple[str, ...]
     #: The approvers, and the deadline.
     approvers: Line
@@ -414,13 +414,13 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 def _prose(call: Call) -> int:
     """Return the number of UTF-16 units that the other words of the card take."""
     undo = call.verdict.card.undo if call.verdict.card else ""
-    words = (call.sentence, call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
+    words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
     return sum(len(text.encode("utf-16-le")) // 2 for text in (*lines, *_notes(call)))
 
 
 def _left_out(call: Call, shown: Shown) -> int:
-    return shown.left_out + sum(map(len, call.notes[_NOTES:]))
+    return shown.left_out + sum(map(len, map(IN_ENGLISH.retold, call.notes[_NOTES:])))
 
 
 def _needs_details(call: Call, shown: Shown) -> bool:
@@ -448,7 +448,8 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # Only in a changed database can a question end in another way. Then its card has the words of any other call.
+    # A question ends in another way only if somebody changed the database. Then its card has the sentence of other
+    # calls.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
@@ -495,7 +496,7 @@ _SIGN = {
 
 
 class File(NamedTuple):
-    """A text, and the name of the file that holds it if a surface sends it as a file."""
+    """A text. If a surface sends it as a file, `name` is the name of the file."""
 
     name: str
     text: str
@@ -623,9 +624,10 @@ _QUESTION_OUTCOMES = {
 
 
 def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
-    """Return one sentence for the agent that asked, in English, and for the conversation that asked, in its language.
+    """Return one sentence about a call's outcome, for the agent and the conversation that asked for the call.
 
-    It differs for a rejection, for silence, and for a failure.
+    Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
+    question have sentences of their own.
     """
     key = f"agent.{call.status.value}"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
@@ -672,13 +674,22 @@ def error_text(call: Call) -> str | None:
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
 
 
+def reason_text(call: Call) -> str | None:
+    """Return the reason of a call's decision in words, or None.
+
+    If the policy denied the call, `call.reason` may hold a code of ours, which becomes our sentence. Else it holds a
+    person's own words.
+    """
+    return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
+
+
 def _unfit(call: Call) -> Fact | None:
     unfit = unkept(call.error) if call.error and call.claim is None else None
     return unfit and Fact(unfit.what, {name: _clause(str(value)) for name, value in unfit.particulars.items()})
 
 
 def _clause(text: str) -> Stored:
-    """Somebody's words within a sentence, or ours as they were stored."""
+    """Return somebody's words, masked and without a full stop, for use inside a sentence. Ours are translated later."""
     return Stored(clause(_told(text)))
 
 

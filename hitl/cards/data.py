@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hitl.call import Status
-from hitl.cards.card import details, error_text, headline, outcome, outcome_for_agent
+from hitl.cards.card import details, error_text, headline, outcome, outcome_for_agent, reason_text
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.shown import labels
+from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import canonical, digest_mark
@@ -47,7 +48,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "digest": call.digest,
         "mark": digest_mark(call.digest),
         "risk": call.verdict.risk.value,
-        "why": call.verdict.why,
+        "why": IN_ENGLISH.retold(call.verdict.why),
         "rule": call.verdict.rule,
         "headline": headline(call, names),
         "choices": list(labels(call)) if is_question(call) else [],
@@ -65,7 +66,7 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "decided_at": _iso(call.decided_at),
         "decided_by": call.decided_by,
         "decided_by_name": names.of(call.decided_by) if call.decided_by else None,
-        "reason": mask(call.reason) if call.reason else None,
+        "reason": mask(reason) if (reason := reason_text(call)) else None,
         "reason_until": _iso(call.due_at) if call.awaits_reason else None,
         "outcome": outcome(call, names),
         "message": outcome_for_agent(call),

@@ -19,7 +19,7 @@ from hitl.cards.text import cut_middle, folded, visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-#: The names that coding agents and MCP servers give to the two texts of an edit.
+#: The argument names for the old and the new text of an edit, as coding agents and MCP servers write them.
 TEXTS = (
     ("old_string", "new_string"),
     ("old_str", "new_str"),
@@ -60,17 +60,38 @@ def compared(args: Mapping[str, Any]) -> str | None:
     return _compared(args) or ("" if any(map(_is_patch, args.values())) else None)
 
 
+def unified(args: Mapping[str, Any]) -> str | None:
+    """Return the change of the old and the new texts in these (masked) arguments as a unified diff, for programs.
+
+    It has names and numbers of lines, so that a program can parse it. Return None if no change can be read from the
+    arguments, or if all that changes is masked.
+    """
+    # Most edits replace a part of a file that ends within a line. The diff shows this only if the edit changes it.
+    texts = [
+        (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
+        for old, new in _edits(args)
+    ]
+    closely = is_quick(texts)
+    diffs = [change("", *each, closely=closely).diff for each in texts]
+    return "\n".join(filter(None, diffs)) or None
+
+
 def _compared(args: Mapping[str, Any]) -> str:
-    pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
-    if len(pairs) + (_LIST in args) != 1:
-        return ""
-    texts = [_texts(one) for one in ([args] if pairs else _listed(args[_LIST]))]
-    edits = [each for each in texts if each is not None]
-    if not edits or len(edits) < len(texts):
-        return ""
+    # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
+    edits = [(old and f"{old}\n", new and f"{new}\n") for old, new in _edits(args)]
     closely = is_quick(edits)
     diffs = [_diff(*each, closely=closely) for each in edits]
     return cut_middle("\n@@\n".join(diffs), PREVIEW_KEPT).text if all(diffs) else ""
+
+
+def _edits(args: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the old and the new text of each edit, as a card shows them. [] if the arguments hold anything else."""
+    pairs = [pair for pair in TEXTS if args.keys() & set(pair)]
+    if len(pairs) + (_LIST in args) != 1:
+        return []
+    texts = [_texts(one) for one in ([args] if pairs else _listed(args[_LIST]))]
+    edits = [each for each in texts if each is not None]
+    return edits if len(edits) == len(texts) else []
 
 
 def edit(tools: str, tool: str, args: Mapping[str, Any], texts: Mapping[str, str], diff: str | None) -> Edit | None:
@@ -112,14 +133,13 @@ def _texts(edited: Mapping[str, Any]) -> tuple[str, str] | None:
     texts = [edited.get(name) for pair in TEXTS if edited.keys() >= set(pair) for name in pair]
     if len(texts) != len(TEXTS[0]) or not all(isinstance(text, str) for text in texts):
         return None
-    # Both texts get a last line feed. So if only one text ends with a line feed, the diff shows an empty line for it.
-    old, new = (f"{folded(visible(str(text)))}\n" if text else "" for text in texts)
+    old, new = (folded(visible(str(text))) for text in texts)
     return old, new
 
 
 def _diff(old: str, new: str, *, closely: bool) -> str:
     lines = change("", old, new, closely=closely).diff.split("\n")[_HEADERS:]
-    # Nobody here knows where in the file the text stands, so line numbers would be false.
+    # The place of the text in the file isn't known here, so line numbers would be false.
     return "\n".join("@@" if line.startswith("@@ -") else line for line in lines)
 
 
@@ -135,7 +155,7 @@ def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[
 
 
 def _headers(patch: str) -> Iterator[str]:
-    """Yield the lines of a patch that name files. Codex takes a line for one whatever blanks are around it."""
+    """Yield the lines of a patch that name files. Codex ignores blanks around such a line."""
     for line in _PATCH_LINE.finditer(patch):
         begins = patch.rfind("\n", 0, line.start()) + 1
         if not patch[begins : line.start()].strip() and (said := line[1].strip()) not in _NO_FILES:

@@ -1,4 +1,4 @@
-"""The German catalogue: what people see in chats, at a terminal and on cards. Anything else stays English.
+"""The German catalogue: the texts in chats, at a terminal and on cards. All other texts stay English.
 
 A phrase after "möchte" is an infinitive and keeps its capital letters. `hitl.cards.wording` explains the keys.
 """
@@ -17,7 +17,7 @@ GERMAN: Mapping[str, str] = {
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",
     "why.must_ask": "Die anfragende Seite verlangt, dass ein Mensch entscheidet.",
-    # the card: who wants what, where
+    # the card: the requester, the action and the place
     "card.headline": "{who} möchte {phrase}",
     "card.agent_of": "Der Agent von {name}",
     "card.you": "Sie",
@@ -28,7 +28,7 @@ GERMAN: Mapping[str, str] = {
     "card.host": "auf {host}, {folder}",
     "card.folder": "in {folder}",
     "card.stage": "Umgebung {stage}",
-    # the card: what speaks for and against it
+    # the card: the note, the rule, the risk and the warnings
     "card.note": "{who}: „{note}“",
     "card.note.agent": "{who} sagt: „{note}“",
     "card.rule": "Regel: {rule}",
@@ -44,7 +44,7 @@ GERMAN: Mapping[str, str] = {
     "card.hidden": "Verborgene Zeichen darin: {count}, ausgeschrieben als \\u{{...}}.",
     "card.cut": "{count:Zeichen ist|Zeichen sind} hier nicht gezeigt.",
     "card.refreshed": "Noch offen. Falls Sie gedrückt haben, während der Dienst aus war, drücken Sie bitte noch einmal.",
-    # the card: who may approve, until when, and how
+    # the card: the approvers, the deadline and the ways to answer
     "card.approvers": "Für {people} · endet {time}{name}",
     "card.people.or": "{people} oder {person}",
     "card.people.more": "{count} weitere",
@@ -72,17 +72,17 @@ GERMAN: Mapping[str, str] = {
     "card.how.both.thread": "Freigeben: drücken, begründen, noch einmal drücken. Oder in diesem Thread antworten: {words}",
     "card.how.both.keys": "Die Freigabe braucht eine Begründung und ein zweites a⏎.",
     "card.how.both.words": "Freigeben mit: {words}",
-    # what a card leaves out
+    # counts of text that a card leaves out
     "card.hidden_here": "… {count:Zeichen ist|Zeichen sind} hier ausgeblendet …",
     "card.lines_hidden": "… {count:Zeile ist|Zeilen sind} hier ausgeblendet …",
     "card.arguments_hidden": "… {count:weiterer Wert ist|weitere Werte sind} hier ausgeblendet …",
     "card.left_out": "… {count:,} Zeichen ausgelassen …",
     "card.empty": "(leer)",
     "card.empty.command": "(ein leerer Befehl)",
-    # what a request wants, after "möchte"
+    # phrases for actions, after "möchte"
     "card.does.fallback": "{tool} benutzen",
     "card.does.command": "einen Befehl ausführen",
-    # a decided card: what happened, then who, when and why
+    # a decided card: the outcome, then the person, the time and the reason
     "end.pending.run": "Offen",
     "end.pending.do": "Offen",
     "end.going.run": "Freigegeben",
@@ -194,7 +194,7 @@ GERMAN: Mapping[str, str] = {
     "answer.no_reaction": "{short} ist kritisch und lässt sich nicht mit einer Reaktion entscheiden. Benutzen Sie die Knöpfe.",
     "answer.unclear": "{short}: Ich konnte nicht erkennen, ob das ein Ja oder ein Nein ist ({why}). Nichts wurde entschieden. Antworten Sie ja, oder nein und warum.",
     "answer.unclear.other": "Ich konnte nicht erkennen, ob das ein Ja oder ein Nein ist ({why}). Nichts wurde entschieden.",
-    # why words are no answer
+    # reasons why words are no answer
     "reading.question": "Frage",
     "reading.question.words": "Frage: {said}",
     "reading.condition.words": "Bedingung: {said}",
@@ -266,7 +266,7 @@ GERMAN: Mapping[str, str] = {
     "chat.unchecked": "Ich kann hier nicht nachsehen, wer Sie sind. Nichts wurde entschieden. Benutzen Sie die Knöpfe.",
     "chat.stranger": "Ich kann nicht erkennen, zu welchem Workspace Sie gehören. Nichts wurde entschieden.",
     "chat.broadcast": "Eine Nachricht, die auch in den Kanal geht, entscheidet nichts. Antworten Sie nur im Thread.",
-    # the same where commands have one name in front, and in windows
+    # commands on a platform that puts one name before them, and windows
     "chat.help.sayso": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/sayso pending: was offen ist\n/sayso sessions: welche Agenten warten\n/sayso show REF: eine Anfrage ganz\n/sayso approve REF: freigeben\n"
@@ -320,7 +320,7 @@ GERMAN: Mapping[str, str] = {
     "refused.words": "Das Feld {name} einer Anfrage fasst höchstens {most:,} Zeichen; hier sind es {size:,}. Nichts wurde festgehalten.",
     "refused.timeout": "Eine Frist von {given} s ist nicht möglich: Sie liegt zwischen 5 Sekunden und 7 Tagen.",
     "refused.button": "Dieser Knopf ist keiner von uns. Nichts wurde entschieden.",
-    # why something wasn't run
+    # reasons why a call wasn't run
     "unfit.row": "Integritätsprüfung fehlgeschlagen: Die gespeicherte Anfrage wurde verändert",
     "unfit.decision": "Integritätsprüfung fehlgeschlagen: Die gespeicherte Entscheidung wurde verändert",
     "unfit.votes": "Integritätsprüfung fehlgeschlagen: Die gespeicherten Stimmen wurden verändert",
@@ -336,7 +336,7 @@ GERMAN: Mapping[str, str] = {
     "unfit.surfaces": "Jeder Ort hat die Karte zurückgewiesen",
     "unfit.unshown": "Jeder Ort hat die Karte zurückgewiesen: {why}",
     "unfit.unseen": "Niemand hat es gesehen",
-    # how a request ended, for the conversation that asked
+    # answers to an agent
     "agent.succeeded": "{short} wurde {how} und ausgeführt.",
     "agent.denied": "Die Richtlinie verbietet {short}: {why}. Es wurde nicht ausgeführt.",
     "agent.rejected": "{short} wurde abgelehnt und nicht ausgeführt.",
@@ -356,7 +356,7 @@ GERMAN: Mapping[str, str] = {
     "agent.allowed": "{short} ist erlaubt.",
     "agent.approved": "{short} ist freigegeben.",
     "agent.running": "{short} läuft.",
-    # the model-backed agent: what people are told
+    # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue.",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",

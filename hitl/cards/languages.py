@@ -1,6 +1,6 @@
-"""The languages of what people see in chats, at a terminal and on cards. One catalogue a language.
+"""The languages of texts in chats, at a terminal and on cards. Each language has one catalogue.
 
-To add a language, write its catalogue as `german.py` is written, and name it here.
+To add a language, write its catalogue like `german.py`, and add it to the table here.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ LANGUAGES: Mapping[str, Wording] = {
 
 
 def wording_of(language: str) -> Wording:
-    """Return the catalogue of a language, as ISO 639-1 names it; of a language that has none, the English one."""
+    """Return the catalogue of a language (an ISO 639-1 code). Return the English catalogue for an unknown language."""
     return LANGUAGES.get(language, IN_ENGLISH)

@@ -38,17 +38,17 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: By the masked name of each argument, in the caller's order: its visible text, with long runs replaced by a count.
-    #: Among names that look the same once they are masked, the second has a `'` at its end, the third `'2`, and so on.
+    #: Masked name of each argument -> its visible text, in the caller's order, with long runs replaced by a count. If
+    #: masked names are equal, the second gets a `'` at its end, the third `'2`, and so on.
     arguments: Mapping[str, str]
-    #: By the same names: the masked values. A number is a `Number` if its caller wrote other digits.
+    #: Masked name of each argument -> its masked value. A number is a `Number` if its caller wrote other digits.
     values: Mapping[str, Any]
     preview: str
     #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
     #: The masked arguments as JSON.
     json: bytes
-    #: The diff of the old and the new text of an edit, "" if the arguments hold a patch itself, None if neither.
+    #: The diff of an edit's old and new text. It is "" if the arguments hold a patch, and None if they hold no edit.
     diff: str | None
 
     def __len__(self) -> int:

@@ -17,13 +17,13 @@ from hitl.cards.text import cut_middle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: The most characters of a preview that are kept.
+#: At most this many characters of a preview are kept.
 PREVIEW_KEPT = 16_000
-# The most lines that are compared line by line, because that takes quadratic time at worst. In a longer text,
-# everything between the shared start and the shared end counts as changed.
+# The highest number of lines that are compared line by line, because the time may grow with its square. In a longer
+# text, everything between the shared start and the shared end counts as changed.
 _COMPARED = 2_000
-#: The most lines, and the most pairs of an old line and an equal new line, that are compared while other cards wait.
-#: That takes about ten milliseconds at worst.
+#: Up to this many lines, and this many pairs of an old line and an equal new line, a comparison takes about ten
+#: milliseconds at worst. So it may delay other cards.
 _QUICK_LINES, _QUICK_PAIRS = 400, 4_000
 _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
 _UNENDED = "\n\\ No newline at end of file"
@@ -71,8 +71,8 @@ def is_diff(preview: str) -> bool:
 def sides(diff: str) -> tuple[str, str]:
     """Return the old lines and the new lines of a unified diff. The lines that both texts have are in both.
 
-    Where the diff was cut, its hunks are shorter than they say. From there on, every line that may be one of a text
-    counts as one, also a line that looks like a header, so nothing of a text is left out.
+    After a cut, a hunk has fewer lines than its header says. From there on, a line that looks like a header counts as a
+    line of the text too, so that no line of the text is left out.
     """
     old: list[str] = []
     new: list[str] = []
@@ -85,7 +85,7 @@ def sides(diff: str) -> tuple[str, str]:
         elif left == (0, 0) and _is_header(lines[at : at + 3]):
             at += 1
         elif not line.startswith("\\"):
-            # A line without a sign is the count of what was cut.
+            # A line without a sign is our count of the text that was cut.
             removed, added = not line.startswith("+"), not line.startswith("-")
             text = line[1:] if line[:1] in {"-", "+", " "} else line
             old += [text] * removed
@@ -136,7 +136,7 @@ def _hunks(old: str, new: str) -> Iterator[str]:
 
 
 def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
-    """Return the same as `_compared` for one change, of everything between the shared start and the shared end.
+    """Do the same as `_compared`, with everything between the shared start and the shared end as one change.
 
     No list of lines is made, because a megabyte may have half a million of them.
     """

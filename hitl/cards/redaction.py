@@ -276,7 +276,7 @@ _FIRST_WORDS = {
     "auth": "basic http npm proxy",
 }
 _SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
-# A name of a secret that is followed by one of these words is still the name of a secret.
+# These words may come after a secret's name, as in `password_old`. The result names a secret too.
 _TRAILING = _words(
     """
     again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
@@ -294,8 +294,8 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
-#: A text that surely holds no secret: every format is at least 11 characters long, and an assignment has a sign or a
-#: blank in it. Arguments may be a list of a hundred thousand words, which are masked one by one.
+#: A text that surely holds no secret: every format has at least 11 characters, and an assignment has a sign or a blank
+#: in it. This is quick, because a list of a hundred thousand words is masked word by word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
@@ -434,9 +434,9 @@ def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
 
 
 def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return items by their masked names, which may be equal: the second gets a `'` at its end, the third `'2`.
+    """Return the items with masked names. If masked names are equal, the second gets a `'` at its end, the third `'2`.
 
-    The numbers keep this quick for any number of equal names.
+    With these numbers, any number of equal names takes little time.
     """
     named: dict[str, Any] = {}
     marks: Counter[str] = Counter()

@@ -1,6 +1,6 @@
 """The sessions of agents that have pending requests, such as one run of a coding agent: as data, and in words.
 
-An agent names its session itself, so a session is told apart from others by its requester too.
+An agent chooses its session's name. So calls belong to one session only if their requester is the same too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: The most characters of an agent's name, a project and a session, and of a folder.
+#: At most this many characters are shown: of an agent's name, a project and a session, and of a folder.
 _NAME, _FOLDER = 60, 120
 _SEPARATORS = re.compile(r"[/\\]+")
 
@@ -34,7 +34,10 @@ class WaitingSession(Struct, frozen=True):
 
     @property
     def newest(self) -> Call:
-        """The call that was asked for last. Its working folder is the session's: an agent may change it on the way."""
+        """The call that was asked for last.
+
+        Its working folder is shown for the session, because an agent may change folders.
+        """
         return self.calls[-1]
 
     @property
@@ -75,7 +78,7 @@ def session_view(session: WaitingSession, names: Names = NOBODY) -> dict[str, An
 
 
 def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
-    """Return a session in two lines: who waits where since when, and the newest request."""
+    """Return two lines about a session: its agent, project, name, size and start, and its newest request."""
     say, newest, count = wording.say, session.newest, len(session.calls)
     folder = say("session.folder", folder=quoted(mask(newest.cwd), _FOLDER)) if newest.cwd else ""
     first = say(

@@ -22,6 +22,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
 from hitl.cards.text import folded, one_line, quoted, split_middle, visible
 from hitl.cards.wording import IN_ENGLISH
+from hitl.outcomes import Noted
 from hitl.question import asked, is_question, options
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Shown(Struct, frozen=True):
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
     """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
 
-    What is left out doesn't depend on the language.
+    In every language, the same parts are left out.
     """
     if is_question(call):
         return _question(call, wording)
@@ -199,7 +200,7 @@ class _Told:
             self.act, run = "run", IN_ENGLISH.say("card.wants.run")
             says_more = call.sentence.startswith(run) and call.sentence != run and not call.sentence.endswith(".")
             return self._stored(call.sentence) if says_more else self._wording.say("card.wants.run")
-        is_unsaid = call.sentence in {"", IN_ENGLISH.say("card.does.fallback", tool=quoted(call.tool))}
+        is_unsaid = IN_ENGLISH.retold(call.sentence) in {"", IN_ENGLISH.say(Noted.TOOL, tool=quoted(call.tool))}
         if is_unsaid and self._edit and self._edit.file:
             phrase = self._wording.say("card.wants.edit", file=quoted(self._edit.file, _PHRASE))
             self._take({name for name in (self._edit.file_in,) if name and self._is_named(name, phrase)})
@@ -216,7 +217,7 @@ class _Told:
         return one_line(mask(self._wording.retold(sentence)), _PHRASE)
 
     def _within(self, phrase: str) -> str:
-        """The phrase within a sentence: `Pay` is `pay` in English, `SQL` stays."""
+        """Return the phrase for use inside a sentence: `Pay` becomes `pay` in English, `SQL` stays."""
         lowers = self._wording.lowers and not phrase[1:2].isupper()
         return phrase[:1].lower() + phrase[1:] if lowers else phrase
 

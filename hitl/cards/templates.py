@@ -18,8 +18,10 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 #: A value longer than this is cut in the headline and shown again below it.
 LONGEST = 60
-#: The longest headline that a policy or a setting may give.
-_LONGEST_TEMPLATE = 200
+#: The longest headline, and the longest sentence about undoing, that a policy or a setting may give.
+LONGEST_TEMPLATE = LONGEST_UNDO = 200
+#: The templates that `check` takes, as a regular expression of JSON Schema.
+PATTERN = rf"^(?:[^{{}}]|\{{{_NAME.pattern}\}})*$"
 
 
 def check(template: str) -> str:
@@ -29,8 +31,8 @@ def check(template: str) -> str:
         raise ValueError(f"{template!r} has a brace that begins or ends no place: write {{name}}")
     if wrong := [name for name in _PLACE.findall(template) if not _NAME.fullmatch(name)]:
         raise ValueError(f"{{{wrong[0]}}} names no argument: use letters, digits, _ and -, and dots between names")
-    if not template.strip() or len(template) > _LONGEST_TEMPLATE:
-        raise ValueError(f"a headline has 1 to {_LONGEST_TEMPLATE} characters")
+    if not template.strip() or len(template) > LONGEST_TEMPLATE:
+        raise ValueError(f"a headline has 1 to {LONGEST_TEMPLATE} characters")
     return template
 
 

@@ -132,7 +132,7 @@ def _cut(text: str, limit: int, told: Callable[[int], str]) -> Cut:
 
 
 def _in_signs(count: int) -> str:
-    """A count for a line whose reader isn't known, which any language can read."""
+    """Return a count in signs, which any language can read, for a line whose reader isn't known."""
     return IN_ENGLISH.say("card.left_out.short", count=count)
 
 
@@ -156,8 +156,8 @@ def folded(text: str) -> str:
     r"""Return a visible text in which each long run that could push the rest out of sight is replaced by a count.
 
     Such a run is more than 3 line breaks, more than 30 blanks, or more than 8 times the same escape. For example, 600
-    line feeds become `[⏎ x600]`. The
-    texts of a call are kept folded, whoever reads them, so that the counts are written in signs.
+    line feeds become `[⏎ x600]`. The folded text is stored once for readers of all languages, so the counts are written
+    in signs.
     """
     if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
         return text
@@ -167,7 +167,7 @@ def folded(text: str) -> str:
 
 
 def _once(run: regex.Match[str]) -> str:
-    """An escape of ours that is repeated, once, with how often."""
+    """Return a repeated escape of ours once, with the number of its repetitions."""
     return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
 
@@ -245,8 +245,8 @@ def _cluster_ends(text: str, start: int) -> Iterator[int]:
 def _surely_a_boundary(text: str, place: int) -> int:
     """Return a place at or before `place` where a cluster surely begins: an ASCII character other than a line feed.
 
-    A line feed doesn't count, because it may belong to the carriage return before it. If there is no such place within
-    `_LOOK_BACK` characters, return the earliest place of these.
+    A line feed doesn't count, because it may belong to the carriage return before it. If the `_LOOK_BACK` characters
+    before `place` hold no such place, return the index of the first of them.
     """
     earliest = max(place - _LOOK_BACK, 0)
     back = range(min(place, len(text) - 1), earliest, -1)

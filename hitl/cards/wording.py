@@ -1,5 +1,7 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
+A platform keeps its own sentences in its `wording.py`, and adds them to the catalogue (`Wording.join`).
+
 A `Wording` is the catalogue of one language. It puts a fact of the core into words (`sentence`), and fills any other
 sentence (`say`). The facts that it fills in are visible and masked already. Templates are `str.format` ones; a number
 before words that depend on it is written `{count:request|requests}`. Programs, the log and the record get English:
@@ -14,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
-from hitl.outcomes import Fact, Person, Stored
+from hitl.outcomes import Fact, Person, Stored, noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -694,21 +696,6 @@ ENGLISH: Mapping[str, str] = {
     "path.irregular": "{path} is not a regular file.",
     "trouble.route": "{route}: cards can't go out: {why}. {remedy}. Once it is mended, run: sayso reload",
     "remedy.unknown": "Run sayso doctor, and take the place out of routes if cards needn't go there",
-    "remedy.telegram.member": "Add the bot to that chat again",
-    "remedy.telegram.chat": "Compare the number with what /whoami says in that chat, or take the place out of routes",
-    "remedy.telegram.rights": "Let the bot send messages there: the chat's permissions, or its administrators, forbid it",
-    "remedy.telegram.topic": "Reopen the topic, or name another one in routes",
-    "remedy.telegram.blocked": "They must open the bot's chat and send /start",
-    "remedy.telegram.gone": "Take them off the lists of approvers and requesters",
-    "remedy.telegram.token": "Compare the token with what BotFather says, and start the service again",
-    "remedy.slack.invite": "Invite the app there: /invite @sayso",
-    "remedy.slack.archived": "Unarchive the channel, or name another one in routes",
-    "remedy.slack.posting": "Let the app post there: the channel's posting permissions forbid it",
-    "remedy.slack.scope": "Give the app the scopes that sayso doctor names, and install it again",
-    "remedy.slack.token": "Install the app again, put its new bot token into place, and start the service again",
-    "remedy.slack.admin": "Ask the workspace's administrators to let the app in",
-    "remedy.slack.tab": "Switch on the Messages Tab in the app's settings (App Home)",
-    "remedy.slack.gone": "Take them off the lists of approvers and requesters",
     "path.trouble": "{path} can't be used: {error}.",
     "path.binary": "{path} is binary ({size}); only text can be read.",
     "path.changed": "{path} has changed since it was shown.",
@@ -853,15 +840,25 @@ class Wording:
         #: Whether a phrase begins with a small letter within a sentence.
         self.lowers = lowers
         self._thousands = thousands
-        self._sentences = ENGLISH if sentences is ENGLISH else {**ENGLISH, **sentences}
+        self._sentences = dict(sentences)
+
+    def join(self, sentences: Mapping[str, str]) -> None:
+        """Add the sentences of another owner, such as a platform. Raises ValueError for a key that has a sentence."""
+        if known := self._sentences.keys() & sentences.keys():
+            raise ValueError(f"these sentences have an owner: {', '.join(sorted(known))}")
+        self._sentences |= sentences
 
     def template(self, key: str) -> str:
-        """Return the sentence of that key, unfilled. Raises KeyError for a missing key."""
-        return self._sentences[key]
+        """Return the template of a sentence. Raises KeyError for a missing key."""
+        found = self._sentences.get(key)
+        return IN_ENGLISH._sentences[key] if found is None else found
 
     def say(self, key: str, /, **facts: object) -> str:
-        """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
-        template = self._sentences[key]
+        """Return the sentence with this key.
+
+        Raises KeyError for a missing key or fact: that is a bug, and a test finds it.
+        """
+        template = self.template(key)
         if "|" in template or (self._thousands != "," and ":," in template):
             facts = {
                 name: _Count(value, self._thousands) if type(value) is int else value for name, value in facts.items()
@@ -869,20 +866,22 @@ class Wording:
         return template.format(**facts)
 
     def sentence(self, told: Fact, names: Naming | None = None) -> str:
-        """Return a fact in words; people are called by their names, if these are handed in. Raises as `say` does."""
+        """Return a fact in words. With `names`, people are called by their names. Raises KeyError as `say` does."""
         return self.say(told.what, **{name: self.filled(value, names) for name, value in told.particulars.items()})
 
     def retold(self, text: str) -> str:
-        """Return a sentence of ours that was stored in English in this language, and any other text as it is.
+        """Say a stored fact, or translate a sentence of ours that was stored in English. Return any other text unchanged.
 
-        A call is stored before anybody knows who reads its card, so that what it does is stored in English. A sentence
-        is retold only if the whole of it is one of the catalogue; everything that it quotes stays.
+        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
+        an executor stores an English sentence; earlier versions stored only sentences. A text is translated only if all
+        of it is a sentence of the catalogue. The values in it stay as they are written.
         """
-        return self._retold(text)
+        told = noted(text)
+        return self.sentence(told) if told else self._retold(text)
 
     def _retold(self, text: str, keys: tuple[str, ...] = ("",)) -> str:
-        """Do what `retold` does, with the sentences alone whose keys begin with one of `keys`."""
-        if self._sentences is ENGLISH or len(text) > _LONGEST_STORED:
+        """Translate as `retold` does, but only sentences whose keys begin with one of `keys`."""
+        if self is IN_ENGLISH or len(text) > _LONGEST_STORED:
             return text
         for key, pattern in _stored():
             if key.startswith(keys) and (found := pattern.fullmatch(text)):
@@ -897,7 +896,7 @@ class Wording:
         return self._retold(value, _PARTS) if name in _COUNTED else value
 
     def filled(self, value: object, names: Naming | None = None) -> object:
-        """Return a particular of a fact as its sentence holds it."""
+        """Return a value of a fact in the form in which a sentence of this language holds it."""
         if isinstance(value, Fact):
             return self.sentence(value, names)
         if isinstance(value, Person):
@@ -905,15 +904,15 @@ class Wording:
         if isinstance(value, Stored):
             # A sentence inside another one has lost its full stop.
             told = self.retold(value.text)
-            return told if told != value.text else clause(self.retold(f"{value.text}."))
+            return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
 
 
 class _Count(int):
     """A whole number in a sentence: `{count:,}` has a language's mark between thousands.
 
-    `{count:request is|requests are}` is the number and the words for it, first those for one: "1 request is", "2,000
-    requests are".
+    `{count:request is|requests are}` becomes the number and a text, the first text for 1 and else the second: "1
+    request is", "2,000 requests are".
     """
 
     def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
@@ -930,11 +929,10 @@ class _Count(int):
         return int(self).__format__(spec).replace(",", self.mark)
 
 
-#: The sentences that are stored with a call (what it does, what speaks against it, why somebody must approve it), and
-#: what the reading of a reply says against it (`hitl.replies.explain`).
+#: The keys of the sentences that are stored with a call: its action, its warnings, and the reason why somebody must
+#: approve it.
 _KEPT = (
     "why.",
-    "reading.",
     "does.",
     "undo.",
     "card.does.",
@@ -946,14 +944,15 @@ _KEPT = (
     "mcp.gets",
 )
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
-#: Executors cut what they quote, so that a longer text is none of these.
+#: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The particulars that are counts with their unit, and those that may be a part of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of such parts.
+#: The keys of the sentences that may be such a value.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as a sentence of ours holds it. Others (a file's name, a ref) may begin with a zero, and stay as they are.
+#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
@@ -962,7 +961,7 @@ _COUNT_OF = "[0-9,]+ [a-z]+"
 
 @cache
 def _stored() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The stored sentences as patterns: those that fewer texts fit first."""
+    """Return the stored sentences as patterns. A pattern that fits fewer texts comes earlier."""
     patterns = ((key, "".join(_pieces(text))) for key, text in ENGLISH.items() if key.startswith(_KEPT + _KEPT_TOO))
     found = sorted(patterns, key=lambda one: (one[1].count(_VALUE), -len(one[1])))
     return tuple((key, re.compile(pattern)) for key, pattern in found)
@@ -977,7 +976,7 @@ def _pieces(template: str) -> Iterator[str]:
             yield f" (?:{'|'.join(map(re.escape, spec.split('|')))})"
 
 
-#: The language of programs, the log and the record, and of people for whom no other one is set.
+#: The language of programs, the log and the record, and of people for whom no other language is set.
 IN_ENGLISH = Wording("en", ENGLISH, lowers=True)
 say = IN_ENGLISH.say
 sentence = IN_ENGLISH.sentence

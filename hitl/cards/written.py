@@ -23,7 +23,7 @@ _LONGEST_NUMBER = 40
 #: At most this many names and this many numbers are kept. The rest is shown in its canonical form.
 _MOST = 200
 _LONGEST_POINTER = 200
-#: Only so many values are looked at, those at the top first, so that a flood of them delays nobody.
+#: At most this many values are visited, the outermost first, so that a flood of values delays nobody.
 _MOST_SEEN = 1000
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -32,7 +32,7 @@ class Number(float):
     """A number of JSON with a fraction or an exponent, together with the digits that the caller wrote."""
 
     def __new__(cls, text: str) -> Self:
-        """Parse a number of JSON."""
+        """Parse the text of a JSON number, and keep the text."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -47,7 +47,7 @@ class Number(float):
 class Form(NamedTuple):
     """The order and the digits of a caller's arguments that differ from the canonical form."""
 
-    #: The pointers to the members of each object whose names aren't sorted, in the caller's order.
+    #: For each object whose names aren't sorted, the pointers to its members in the caller's order.
     order: tuple[str, ...] = ()
     #: (pointer, digits) for each number with a fraction or an exponent.
     numbers: tuple[tuple[str, str], ...] = ()

@@ -1,4 +1,4 @@
-"""Claims a call, which gives the one permission to run it, and records the report of the run."""
+"""Claims a call for one claimant, who may then run it once, and records how the run ended."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """Store the call that `take` makes of a call that is fit to run, and return the stored call.
+    """Check that a call may run now, store the change that `take` makes of it, and return the stored call.
 
-    Return None if another change of the call came first, or if its time was up. If the call isn't fit to run, store the
+    Return None if another change of the call came first, or if its time was up. If the call may not run, store the
     result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
@@ -148,14 +148,17 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """Return the data of the record's line about a run's end: the reason, the exit status, whether the tool started."""
+    """Return the data for the line of the record about a run's end: reason, exit status, whether the tool started."""
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
     return {**never, "exit_status": ran.exit_status}
 
 
 def _reported(gate: GateContext, call: Call, ran: Ran, now: datetime) -> Call:
-    """Return the call after the report: completed, failed, refused before the tool started, or amended if late."""
+    """Return the call with the reported result: completed, failed, or refused before the tool started.
+
+    For a call that the clock has ended already, the report amends the result.
+    """
     if call.state is State.ERROR:
         trigger = Trigger.AMEND
     elif ran.result is Result.REFUSED:

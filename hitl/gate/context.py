@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class GateContext:
     """The parts that every use case of the gate works with."""
 
-    def __init__(  # noqa: PLR0913 - each port is one, by keyword
+    def __init__(  # noqa: PLR0913 - each parameter is a port, passed by keyword
         self,
         *,
         store: Store,
@@ -47,7 +47,7 @@ class GateContext:
         self.store = store
         self.clock = store.clock
         self.policies = policies
-        #: The names of people. No use case reads them: a name decides nothing.
+        #: The names of people, for texts only. No decision depends on a name.
         self.names = names or Names(people)
         self.people = people
         self.executor = executor
@@ -86,7 +86,10 @@ class GateContext:
         await self.prepare(masked.key_of(call))
 
     async def prepare(self, key: masked.Key) -> None:
-        """Do the same as `ready` for a call that isn't stored yet. `key` holds the call's arguments and preview."""
+        """Mask the texts of a call that isn't stored yet, outside the event loop.
+
+        `key` holds its arguments and preview.
+        """
         if self.beside and masked.is_large(key) and not masked.is_kept(key):
             masked.keep(key, await self.beside(partial(masked.made, key)))
 
@@ -95,5 +98,5 @@ class GateContext:
         return any(map(self.people.is_local, call.approvers))
 
     def age(self, at: datetime | None) -> float:
-        """Return the seconds since that time, infinity for None."""
+        """Return the seconds from `at` until now, or infinity if `at` is None."""
         return (self.clock.now() - at).total_seconds() if at else math.inf

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from hitl import replies
 from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.cards.text import encodable
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
 from hitl.gate.questions import answered_in_words, unanswered, vote_answer, words_on_question
@@ -15,12 +14,12 @@ from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import barred, leave_open, set_aside, vote_no, vote_yes
-from hitl.outcomes import Fact, Refusal, Stored, Told, fact
+from hitl.outcomes import Doubt, Fact, Refusal, Told, fact, noted
 from hitl.ports import Change
 from hitl.proof import seals
 from hitl.question import choice, is_question
 from hitl.records import replace
-from hitl.replies import ALL, Reading, Span
+from hitl.replies import ALL, Reading, Span, unclear
 from hitl.replies import Meaning as Says
 
 if TYPE_CHECKING:
@@ -88,9 +87,10 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
     if reading.verdict is Says.APPROVE and not reading.reason:
-        title, arguments = f"{call.tools} {call.tool} {call.sentence}", call.args.decode("utf-8", "replace")
+        sentence = "" if noted(call.sentence) else call.sentence
+        title, arguments = f"{call.tools} {call.tool} {sentence}", call.args.decode("utf-8", "replace")
         if word := replies.another(reply.text, title, arguments):
-            reading = Reading(Says.UNCLEAR, why=say("reading.another.words", said=word))
+            reading = unclear(Doubt.ANOTHER, word)
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
@@ -100,17 +100,16 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
     """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
-    Only an approver gets their own words repeated: we repeat nobody else's words, because other people may answer our
-    message. Only the people involved get the call's ref: its approvers and those who asked for it.
+    The answer repeats the words of an approver and of nobody else, because other people may answer our message. It
+    names the call's ref only to approvers and requesters of the call.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
-        return fact(Told.UNCLEAR, short=call.short, why=Stored(reading.why))
-    what, words, _ = reading.why.partition(": ")
-    why = f"{what}: …" if words else what
+        return fact(Told.UNCLEAR, short=call.short, why=reading.why)
+    why = fact(reading.doubt, said="…") if reading.why and reading.why.particulars else reading.why
     if gate.access.asked(principal, call):
-        return fact(Told.UNCLEAR, short=call.short, why=Stored(why))
-    return fact(Told.UNCLEAR_OTHER, why=Stored(why))
+        return fact(Told.UNCLEAR, short=call.short, why=why)
+    return fact(Told.UNCLEAR_OTHER, why=why)
 
 
 async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
@@ -130,7 +129,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Return the answer to an approval or rejection that can't count, whatever the current policy says, or None."""
+    """Return the answer to an approval or rejection that can't count under any policy, or None if it may count."""
     approve = reading.verdict is Says.APPROVE
     if answer := await barred(gate, reply, call, call.verdict, approve=approve):
         return answer

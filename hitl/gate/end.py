@@ -1,4 +1,4 @@
-"""Ends that no approver decided: the call is withdrawn, undeliverable, void after a restore, or its process died."""
+"""Ends a call that no approver decided: withdrawn, undeliverable, void after a restore, or with a dead process."""
 
 from __future__ import annotations
 

@@ -126,5 +126,5 @@ def question(
 
 
 def _told(text: str) -> str:
-    """Return a text of a policy or a tool as a fact may hold it: masked, and on one line."""
+    """Return a text of a policy or a tool for use in a fact: with secrets masked, on one line."""
     return one_line(mask(text))

@@ -65,7 +65,7 @@ class Gate(GateContext):
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
         """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it, and notify the observers.
 
-        A reason without words (a picture, blanks) doesn't count, and Sayso goes on waiting for one.
+        A reason without words (a picture, blanks) doesn't count, and the wait for a reason goes on.
         """
         return await decide.add_reason(self, target, identity, reason)
 
@@ -101,10 +101,10 @@ class Gate(GateContext):
         return await swap.settle(self, call, unseen=unseen)
 
     async def retire(self, call: Call, *, archive: bool) -> Call | None:
-        """Erase the arguments of a call that is over, on record, and archive the call if `archive` says so.
+        """Erase the arguments of a call that is over, on record. If `archive` is true, also archive the call.
 
-        Returns None if the call may still change, if a message about it is unsent, or if there is nothing to do.
-        Raises Tampered for a call that isn't as it was written: it stays as it is, because it is evidence.
+        Returns None if the call may still change, if a message about it is unsent, or if there is nothing to do. Raises
+        Tampered if somebody changed the stored call. Such a call isn't erased, because it is evidence.
         """
         return await retain.retire(self, call, archive=archive)
 
@@ -138,10 +138,11 @@ class Gate(GateContext):
         return await claim.finish_own(self, lease, ran)
 
     async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
-        """Return the error for a user of this machine who is on no list, or for a command that the service runs.
+        """Return the error for a caller on this machine who has no rights.
 
-        The first refusal is recorded, and then at most one a minute for each user: every line is a durable write, so
-        their requests would delay everybody. The next line counts the others (`unrecorded`). Raises Unavailable.
+        This is an unlisted user or, with `command`, a command that this service runs. The first refusal of a caller is
+        recorded, and then at most one a minute, because every line is a durable write: frequent requests would delay
+        everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises Unavailable.
         """
         unrecorded = self.refused_peers.held_back((identity, command))
         if unrecorded is not None:
@@ -156,5 +157,5 @@ class Gate(GateContext):
         return await swap.find(self, name)
 
     async def pointed_at(self, message: str) -> target.Pointed | None:
-        """Return the call that a message of ours is about, by the message's id, or None for any other message."""
+        """Return the call to which one of our messages belongs, or None. `message` is the id of the message."""
         return await target.pointed_at(self, message)

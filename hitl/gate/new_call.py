@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hitl.call import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
 from hitl.cards.text import quoted
-from hitl.cards.wording import say
+from hitl.outcomes import Noted, fact, kept
 from hitl.proof.keyring import new_ref
 from hitl.records import replace
 
@@ -29,7 +29,7 @@ class Draft(Struct, frozen=True):
 
     def beside(self, twin: Call) -> Draft:
         """Return the draft with a warning that the same call, `twin`, is already pending."""
-        notes = (*self.prepared.notes, say("card.same", short=twin.short))
+        notes = (*self.prepared.notes, kept(fact(Noted.SAME, short=twin.short)))
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
@@ -68,20 +68,19 @@ class Draft(Struct, frozen=True):
         )
 
 
-def denial(rule: str) -> Verdict:
-    """Return the verdict for a call that no policy could judge: a denial. `rule` names the reason."""
-    why = say(f"why.{rule}")
-    return Verdict(Action.DENY, Risk.HIGH, None, Reason.POLICY_ERROR, why, "")
+def denial(why: Noted) -> Verdict:
+    """Return the verdict for a call that no policy could judge: a denial."""
+    return Verdict(Action.DENY, Risk.HIGH, None, Reason.POLICY_ERROR, kept(fact(why)), "")
 
 
-def caller_sentence(ask: Ask) -> str:
-    """Return the card's sentence for a call that its caller runs."""
-    return say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
+def does_by_caller(ask: Ask) -> str:
+    """Return what a call does that its caller runs, as its row stores it."""
+    return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
-def fallback_sentence(ask: Ask) -> str:
-    """Return a sentence for a call whose effects aren't known: it names the tool only."""
-    return say("card.does.fallback", tool=quoted(ask.tool))
+def does_unknown(ask: Ask) -> str:
+    """Return what a call does whose effects aren't known, as its row stores it: it uses the tool of that name."""
+    return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 
 def recorded(call: Call, ask: Ask) -> dict[str, object]:

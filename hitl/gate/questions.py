@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def as_question(verdict: Verdict) -> Verdict:
     """Return the verdict on a question. The policy's denial, approvers and time count; its risk doesn't count.
 
-    An answer runs nothing, so one yes is enough and nothing must be confirmed.
+    An answer runs nothing. So a question needs one answer only, and no confirmation.
     """
     return replace(verdict, risk=Risk.LOW, require_reason=False)
 
@@ -44,9 +44,9 @@ async def words_on_question(
 ) -> Call | Answer | None:
     """Return the question that the words of a reply answer, or an answer to give instead, or None for other words.
 
-    Words that point to a question are about that question. Words that point to no call answer an open question under
-    the conditions under which they would decide a call (`hitl.gate.target`), and only if they can't be talk between
-    people. `known` are the refs that the words may name.
+    Words that point to a question are about that question. Words that point to no call answer an open question only if
+    words could decide a call in that situation (`hitl.gate.target`), and only if they can't be talk between people.
+    `known` are the refs that the words may name.
     """
     if reply.kind is not ReplyKind.TEXT:
         return None
@@ -62,7 +62,10 @@ async def words_on_question(
 
 
 def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
-    """Return the open question that words are about if they point to no call, or an answer to give instead, or None."""
+    """Find the open question that is meant by words which point to no call.
+
+    Return the question, an answer to give instead, or None.
+    """
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):
         return None
@@ -77,7 +80,7 @@ def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequen
 def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
     """Whether words could be an answer to a question, by the rights of the person and by the words.
 
-    If the question offers no options, words that are a question, a condition or a "wait" are talk and no answer.
+    If the question offers no options, a question, a condition or a "wait" counts as talk and not as an answer.
     """
     if not gate.access.may_answer(scene.principal, call):
         return False
@@ -87,14 +90,20 @@ def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, rea
 
 
 async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Reading | Answer:
-    """Return the reading of words that answer a question, or the gate's answer to words that can't be meant."""
+    """Return a reading with the words as the answer to a question.
+
+    If the words are struck out, hidden or quoted, record the reply and return the gate's answer to it.
+    """
     if not are_meant(reply.spans):
         return await unanswered(gate, reply, call)
     return Reading(Meaning.APPROVE, without_ref(reply.text, call.short) or None)
 
 
 async def unanswered(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Record a reply that answered nothing. Return an answer that explains to a permitted person how to answer."""
+    """Record a reply that didn't answer the question.
+
+    The returned answer explains to a permitted person how to answer.
+    """
     may = gate.access.may_answer(gate.people.principal(reply.identity), call)
     told = _how(call) if may else fact(Told.QUESTION_OTHER)
     return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))

@@ -89,7 +89,7 @@ def too_late(call: Call) -> SaysoError:
 def unknown_call(named: str) -> CallUnknown:
     """Return the error for a name that no call has.
 
-    It repeats the name only if that is a short ref. Any other text could be a secret.
+    The error repeats the name only if the name is a short ref. Any other text could be a secret.
     """
     short = as_short(named)
     return CallUnknown(fact(Refusal.UNKNOWN, short=short) if short else fact(Refusal.UNKNOWN_NAME))

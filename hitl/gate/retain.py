@@ -1,9 +1,9 @@
-"""What retention does with a call that is over: it erases the arguments, and archives the call. Both are on record.
+"""Erases the arguments of calls that are over, and archives such calls. Both are on record.
 
-Erasing takes everything that tells of the arguments: the arguments, the preview, the output, the notes, and what the
-executor and the policy said of this one call. Who asked, who decided, when and why, and all MACs stay. The row gets a
-new MAC that covers the time of erasure, and the call's chain gets a line with the same time. So `sayso audit verify`
-can tell an erased call from one whose arguments somebody else emptied.
+Erasing removes each field that reveals arguments: the arguments themselves, the preview, the output, the notes, and the
+texts of the executor and the policy about this one call. The requester, the decider, the times, the reason and all MACs
+stay. The row gets a new MAC that covers the time of erasure, and the call's chain gets a line with the same time. So
+`sayso audit verify` can distinguish an erased call from a call whose arguments somebody else emptied.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_ARGUMENTS = b"{}"
 
 
 def over_since(call: Call) -> datetime | None:
-    """Return when the call ended, or None if something may still happen to it, such as a late report."""
+    """Return the time when the call ended, or None if it may still change, for example by a late report."""
     if not call.ended or call.due_at is not None or call.result in _AMENDABLE:
         return None
     return call.finished_at or call.decided_at
@@ -42,7 +42,7 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
     archives = archive and not call.archived
     if over_since(call) is None or not (archives or call.erased_at is None):
         return None
-    # A new MAC on a changed row would hide the change for good.
+    # If somebody changed the row, a new MAC would hide the change for good.
     if flaws_of(gate.keys, call, await gate.store.votes(call.ref), await gate.store.history(call.ref)):
         raise Tampered
 
@@ -56,13 +56,13 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
             entries.insert(0, entry_of(call, Event.ERASED, "service"))
         return Change(kept.evolve(version=call.version + 1), entries=entries)
 
-    # Nobody is notified: the call was over, and for those who watch it nothing happens.
+    # No observer is notified, because the call was over before.
     change = await gate.store.commit(Unit(Expect(call.ref, call.version), seal))
     return change.call if change else None
 
 
 def _erased(keys: Keyring, call: Call, now: datetime) -> Call:
-    """Return the call without its arguments and what tells of them, with new MACs."""
+    """Return the call with new MACs, without its arguments and without the texts that reveal them."""
     card = call.verdict.card
     verdict = replace(call.verdict, why="", programs=(), card=card and CardTerms(stage=card.stage))
     bare = call.evolve(
@@ -75,7 +75,8 @@ def _erased(keys: Keyring, call: Call, now: datetime) -> Call:
         note="",
         verdict=verdict,
         output=None,
-        # The MAC of the decision covers the error of a call that was never to run. Such an error tells of no argument.
+        # The MAC of the decision covers the error of a call that may not run, so this error stays. It reveals no
+        # argument.
         error=None if call.decision in MAY_RUN else call.error,
         erased_at=now,
     )

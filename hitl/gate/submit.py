@@ -11,14 +11,14 @@ from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnu
 from hitl.faults import reach
 from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
-from hitl.gate.new_call import Draft, caller_sentence, denial, fallback_sentence, recorded
+from hitl.gate.new_call import Draft, denial, does_by_caller, does_unknown, recorded
 from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
 from hitl.limits import CEILING
 from hitl.operating_mode import UNASKED, passed, tightened
-from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
+from hitl.outcomes import Fact, Noted, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
 from hitl.proof import seals
 from hitl.proof.canonical import canonical, check_text, digest_of
@@ -63,7 +63,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
+    # The texts are masked before the call is stored. So drawing the call's card later doesn't delay other cards.
     form = form_of(written)
     await gate.prepare((args, prepared.preview, form))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), ask, prepared, form)
@@ -85,22 +85,22 @@ def _check_words(name: str, words: str) -> None:
 
 async def _prepare(gate: GateContext, ask: Ask) -> tuple[ToolInfo, Preparation]:
     if ask.runs is Runs.CALLER:
-        return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
+        return ToolInfo(f"caller:{ask.requester}", ""), Preparation(does_by_caller(ask), cwd=ask.cwd)
     if is_asked(ask):
         return INFO, prepared_question(ask)
     info = gate.executor.info(ask.tools, ask.tool)
     if info is None:
-        return ToolInfo("", ""), Preparation(fallback_sentence(ask))
+        return ToolInfo("", ""), Preparation(does_unknown(ask))
     return info, await gate.executor.prepare(ask)
 
 
 def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdict:
     if not info.executor:
-        return denial("no_tool")
+        return denial(Noted.NO_TOOL)
     try:
         verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
-        return denial("policy_error")
+        return denial(Noted.POLICY_ERROR)
     verdict = gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
     return as_question(verdict) if is_asked(ask) else verdict
 
@@ -174,7 +174,7 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """Return the call, now allowed if no surface can show it and the operator lets its tool run unseen."""
+    """Allow a call that no surface can show, if the operator lets its tool run unseen. Return other calls unchanged."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
-#: The most attempts at a write that loses against other writes.
+#: The highest number of attempts at a write, if another write comes first each time.
 TRIES = 20
 
 
@@ -139,7 +139,7 @@ def tell(gate: GateContext, call: Call) -> None:
 
 
 def left_unexplained(gate: GateContext, call: Call) -> Change:
-    """Return the change that ends the wait for a reason: cards stop asking for it.
+    """Return the change that ends the wait for a reason. Its edits remove the request for a reason from the cards.
 
     The requester is notified if no card shows the end.
     """
@@ -154,9 +154,10 @@ def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
-    """Return the notice about a call's end for the conversation that asked; () if the card there shows the whole end.
+    """Return the notice about a call's end for the conversation of the request.
 
-    A rejection with a reason always gets a notice. While a reason may still come, the notice waits for it.
+    Return () if the card there shows the whole end. A rejection with a reason always gets a notice. While a reason may
+    still come, the notice waits for it.
     """
     asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     if not asked_in_chat or call.awaits_reason:
@@ -167,7 +168,7 @@ def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _card_tells(call: Call) -> bool:
-    """Return whether a card in the conversation that asked shows the outcome and all of the output."""
+    """Return whether a card in the conversation of the request shows the outcome and the whole output."""
     seen = call.origin in call.routes and call.decision in _ON_CARDS and unkept(call.error or "") != fact(Unfit.UNSEEN)
     return seen and len(call.output or "") <= OUTPUT_CHARS
 
@@ -192,5 +193,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Return the claimant of a call that was claimed in the commit that decided it, or None for any other call."""
+    """Return the claimant if the commit that decided the call also claimed it, else None."""
     return call.claim.owner if call.claim else None

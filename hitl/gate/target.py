@@ -61,8 +61,8 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message of anyone else there is about. None if it is about no call, or isn't
-    #: known.
+    #: The ref of the call that the latest message there is about. The replier's own messages don't count. None if the
+    #: latest message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False
@@ -70,7 +70,7 @@ class Scene:
     addressed: bool = False
     #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
-    #: Whether a reason may still be added to a rejection of `last`, by the time since it was decided.
+    #: Whether it is still early enough to add a reason to a rejection of `last`.
     explainable: bool = False
 
 
@@ -172,7 +172,8 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     """Return the call that the latest message was about, if somebody else or the clock has decided it meanwhile.
 
-    People know their own decisions. So for these it returns None, unless the reply adds a reason to a rejection.
+    For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
+    reason to the person's rejection, it returns the call.
     """
     last = scene.last
     if last is None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-    #: Makes one person's vote with its MAC, for the time of the write.
+    #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
 #: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
@@ -230,7 +230,10 @@ def sealed_vote(
 
 
 async def barred(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Answer | None:
-    """Return the answer to a person who may not decide this call in that place, and record the reply; else None."""
+    """Return the answer to a person who may not decide this call in that place, or None.
+
+    The reply of such a person is recorded.
+    """
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     if why is None:
         return None

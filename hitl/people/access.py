@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Answers questions about rights by one directory. Arguments name people by principals (`Directory.principal`)."""
+    """The rights of people, by one directory. Arguments name people by their principals (`Directory.principal`)."""
 
     people: Directory
 
@@ -88,8 +88,8 @@ class Access:
         """Whether the person may answer a question on this surface.
 
         On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
-        machine's socket an agent could speak as its own user. There the requester's own answer counts only if the
-        requester's own approval would.
+        machine's socket, an agent could speak as its own user. There a requester may answer their own question only if
+        they could also approve their own call.
         """
         proven = self.people.is_chat(f"{surface}:")
         if not proven and self.asked(principal, call) and not self.may_approve_own(call.verdict, call.origin, surface):

@@ -33,8 +33,7 @@ class Conversation:
 
     `self_approval` is the highest risk that a requester may approve alone; None means never, and it can't be critical.
     `routes` are the places to which the conversation's cards go. Among them, the words `origin` and `approvers` mean
-    places that depend on the call.
-    `language` is the one that everybody reads there.
+    places that depend on the call. `language` is the language of the texts that everybody there reads.
     """
 
     id: str
@@ -146,10 +145,11 @@ class Directory:
         return self.token_limits.get(identity, Risk.MEDIUM)
 
     def wording(self, place: str, reader: str = "") -> Wording:
-        """Return the language of what is shown in a place: to everybody there, or to one identity alone.
+        """Return the language for texts in a place: for everybody there, or for one identity (`reader`).
 
-        One person's language is their own, else the conversation's; a conversation's is its own, else, in private, the
-        person's; then the installation's. What a platform says of somebody's app never decides.
+        For one identity, the person's own language comes first, then the conversation's. For everybody, the
+        conversation's language comes first; in a private conversation, the person's comes next. The last choice is
+        always the installation's. The language of a person's app never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.principal(place))
@@ -188,7 +188,7 @@ class Directory:
         return self._left(tuple(dict.fromkeys(found)))
 
     def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
-        """Return each approver of each conversation, behind the conversation: whom `sayso test` asks to answer.
+        """Return (conversation, approver) for each approver of each conversation: `sayso test` asks them to answer.
 
         `origin` is the conversation of requests that come from no chat.
         """

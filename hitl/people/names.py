@@ -34,7 +34,7 @@ class Name(Struct, frozen=True):
 
 
 class Names:
-    """The names of all people whom a platform named so far.
+    """The names that platforms sent for people, as far as they are remembered.
 
     `login` returns the login for a user id of this machine, and `host` is the name of the machine.
     """

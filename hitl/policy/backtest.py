@@ -112,10 +112,10 @@ class Suggestion(Struct, frozen=True):
 def suggest(calls: Iterable[Call], policy: Policy, *, least: int) -> list[Suggestion]:
     """Suggest rules for requests of low or medium risk that were approved at least `least` times.
 
-    Only a request that `policy`, the policy that applies now, still asks about gets a rule. A suggested rule allows one
-    tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was once
-    rejected, withdrawn or left unanswered, in whatever folder, is never suggested. A request is also not suggested if
-    an argument isn't a text, a whole number, true, false or null.
+    A rule is suggested only for requests about which `policy`, the policy that applies now, asks. A suggested rule
+    allows one tool with exactly these arguments. An approval within READ_S seconds doesn't count. A request that was
+    once rejected, withdrawn or left unanswered, even in another folder, is never suggested. A request is also not
+    suggested if an argument isn't a text, a whole number, true, false or null.
     """
     groups: dict[bytes, list[Call]] = defaultdict(list)
     for call in calls:

@@ -24,7 +24,7 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
     The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the document is
     invalid, the answer is a deny with ``refused`` set, and ``problems`` says why. A row whose arguments aren't an
-    object is denied: no call can have such arguments, and without them the policy would judge a different call.
+    object is denied. No call can have such arguments, and a policy that ignores them would judge another call.
     """
     document = row.get("policy")
     try:

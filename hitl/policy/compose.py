@@ -3,6 +3,7 @@
 The document's ``forbid`` and ``risk_rules`` are added to the preset's. An action of the document (``default_action``,
 ``risk.<level>.action``) counts only if it is stricter than the preset's, so the document can't open what the preset
 closes. The document's ``defaults`` and timeouts of levels replace the preset's, because a longer wait allows nothing.
+A card of the document replaces the preset's card for the same tool, because a card decides nothing.
 """
 
 from __future__ import annotations
@@ -82,11 +83,12 @@ def _together(first: Checked, then: Checked) -> Checked:
         rules=_appended(first.rules, then.rules),
         forbid=_appended(first.forbid, then.forbid),
         risk_rules=_appended(first.risk_rules, then.risk_rules),
+        cards={**then.cards, **first.cards},
     )
 
 
 def _default(checked: Checked) -> Action | None:
-    """Return the document's action for calls that match no rule; None if it leaves that to its preset."""
+    """Return the document's action for calls that match no rule; None if the document leaves it to its preset."""
     return checked.default_action if "default_action" in checked.content else None
 
 

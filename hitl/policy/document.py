@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hitl.call import CardTerms
 from hitl.policy.model import Action, Problem, Risk
 from hitl.policy.operators.base import Condition
 
@@ -101,3 +102,9 @@ class Checked:
     rules: tuple[Rule, ...]
     warnings: tuple[Problem, ...]
     content: Any
+    #: `TOOL` or `TOOLS.TOOL` -> the additions to the cards of this tool's calls.
+    cards: Mapping[str, CardTerms] = field(default_factory=dict)
+
+    def card(self, tools: str, tool: str) -> CardTerms | None:
+        """Return the additions to the cards of a tool's calls, or None. `TOOLS.TOOL` wins over `TOOL`."""
+        return self.cards.get(f"{tools}.{tool}") or self.cards.get(tool)

@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # The most outcomes that a rule caches in `asked`. Callers choose the names of arguments.
+_MAX_NAMES = 32  # a rule caches at most this many outcomes in `asked`: callers may send any number of argument names
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -173,8 +173,8 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at.
 
-    None means that no argument makes the rule ask: the rule isn't an allow, is contenox's, looks at all arguments or
-    accepts all as harmless, or has neither a condition on an argument nor a kind.
+    None means that no argument makes the rule ask. This is so if the rule isn't an allow rule, is contenox's, looks at
+    all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -239,7 +239,8 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
     """Whether a rule's kinds include the kind of this tool.
 
-    A tool that disputes its kind matches only rules that tighten, for its listed kind and for unknown tools.
+    A tool may contradict its listed kind (`disputed`). Only rules that tighten then match it: rules for the listed
+    kind, and rules for unknown tools.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -280,7 +281,7 @@ class _Group:
         return sorted((*wide, *narrow), key=_place)
 
     def applying(self, call: PolicyCall) -> list[Compiled]:
-        """Return every rule that is for this call's tool, without the index."""
+        """Return every rule for this call's tool, found without the index."""
         return [one for one in self.rules if _applies(one.rule, call)]
 
 
@@ -305,6 +306,7 @@ class _Plan:
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool
+    card: records.CardTerms | None
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
@@ -377,12 +379,12 @@ class Policy:
             forbid = self._forbid.candidates(plan.forbid, args) if self._forbid.rules else ()
             rules = self._rules.candidates(plan.rules, args)
             if not rules and not forbid and plan.quiet:
-                return self._verdict(self._unmatched[assessed[0]], assessed, ())
+                return _with_card(self._verdict(self._unmatched[assessed[0]], assessed, ()), plan.card)
             scope = CallScope(call, self._surroundings)
             if not plan.quiet:
                 levels = self._levels.candidates(plan.levels, args)
                 assessed = self._risk(levels, plan.raising, scope, assessed)
-            return self._judged(plan.shell, forbid, rules, scope, assessed)
+            return _with_card(self._judged(plan.shell, forbid, rules, scope, assessed), plan.card)
         except _ERRORS as error:
             return self._failed(error)
 
@@ -393,7 +395,8 @@ class Policy:
             groups = (self._forbid, self._rules, self._levels, self._raising)
             forbid, rules, levels, raising = (group.applying(call) for group in groups)
             assessed = self._risk(levels, raising, scope, risk.assess(call))
-            return self._judged(_shell_key(call), forbid, rules, scope, assessed)
+            verdict = self._judged(_shell_key(call), forbid, rules, scope, assessed)
+            return _with_card(verdict, self.checked.card(call.tools, call.tool))
         except _ERRORS as error:
             return self._failed(error)
 
@@ -422,6 +425,7 @@ class Policy:
             tuple(self._raising.applying(call)),
             shell,
             quiet=shell is None and not self._levels.rules and not self._raising.rules,
+            card=self.checked.card(call.tools, call.tool),
         )
         return plan
 
@@ -568,6 +572,10 @@ class Policy:
         if self.checked.dialect == CONTENOX:
             found += impossible(self.checked)
         return sorted(found, key=lambda problem: problem.line)
+
+
+def _with_card(verdict: Verdict, card: records.CardTerms | None) -> Verdict:
+    return verdict if card is None else replace(verdict, card=card)
 
 
 def _written_at(compiled: Compiled) -> int:

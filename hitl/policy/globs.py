@@ -244,7 +244,7 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
 @lru_cache(maxsize=512)
 def _ends(alternatives: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, re.Pattern[str] | None], ...]:
-    """Return the parts of each alternative, and its ending. Most patterns differ there."""
+    """Return the parts of each alternative, and its ending. The endings are compared first, because most differ."""
     return tuple((tuple(one.split("/")), *_ending(one)) for one in map(str.casefold, alternatives))
 
 

@@ -113,7 +113,7 @@ class EntryKind:
 
     read: Callable[[Any, Any, str], Any]
     schema: Mapping[str, Any]
-    #: The only rule action that the key has a meaning for; None for any action.
+    #: The one rule action for which the key has a meaning; None for any action.
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:
@@ -126,7 +126,7 @@ FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
 def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
-    """Return the kind of a value that is one of several texts."""
+    """Return the kind of a value that must be one of these options."""
     return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 

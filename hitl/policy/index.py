@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # to try so few rules is faster than to look them up
+SMALL: Final = 4  # a trial of so few rules is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints
@@ -37,7 +37,7 @@ _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form, such as a compiled one. It keeps the rule as the document states it."""
+    """A rule in any form, for example compiled. It keeps the rule as the document states it."""
 
     @property
     def rule(self) -> Rule:

@@ -166,7 +166,7 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Return the name that the file system resolves the path to, if any; asked once for each path of a call."""
+        """Return the name to which the file system resolves the path, or (). It is asked once for each path."""
         if self.paths is None:
             return ()
         if text not in self._found:

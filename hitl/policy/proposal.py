@@ -26,7 +26,7 @@ from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: The most characters of one comment. A working folder or the name of a rule may be longer.
+#: A comment has at most this many characters. A working folder or the name of a rule may be longer.
 _COMMENT = 200
 
 
@@ -67,8 +67,8 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
 def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return those suggestions whose rules the document can take.
 
-    A rule can't be added if it covers a rule of the document, which then could never apply: a person wrote that rule
-    for these very requests. If one suggestion covers another, only one of the two can be added.
+    A suggested rule must not cover a rule of the document: that rule could never apply again, although a person wrote
+    it for these very requests. If one suggestion covers another, only one of the two can be added.
 
     Raises:
         PolicyInvalid: the document is in the format of another system.
@@ -167,7 +167,7 @@ def _value(document: str) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what `text.parse` reads, without anchors: the policy's reader refuses these."""
+    """Writes YAML that `text.parse` reads: without anchors, because the policy's reader refuses them."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
         """Write a value in full wherever it occurs."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import rfc8785
 
-from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -154,4 +154,4 @@ def check_text(value: str, at: str) -> None:
 
 
 def _refusal(key: str, at: str, **facts: object) -> InvalidConfirmation:
-    return InvalidConfirmation(say(key, at=at or "/", **facts))
+    return InvalidConfirmation(fact(key, at=at or "/", **facts))

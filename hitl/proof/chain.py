@@ -98,7 +98,7 @@ def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Rec
 def data_of(data: str) -> dict[str, Any]:
     """Return the data of a line. If somebody made the data unreadable, return its text under the key `unreadable`.
 
-    Only `verify` says whether the data is as it was written.
+    Data that somebody changed in another way isn't detected here, but by `verify`.
     """
     try:
         said = json.loads(data)

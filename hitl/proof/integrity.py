@@ -73,9 +73,10 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
 
 
 def _tells_retention(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Return whether the chain says that the call was erased, with the row's time, and archived; or says neither.
+    """Return whether the chain and the row agree about retention: whether the call was erased, when, and archived.
 
-    Arguments that somebody else emptied have no such line, and arguments that somebody put back have one too many.
+    If somebody else emptied the arguments, the chain has no line about it. If somebody put the arguments back, the
+    chain has a line too many.
     """
     erased = [line.at for line in lines if line.event == Event.ERASED]
     archived = [line.event for line in lines if line.event == Event.ARCHIVED]

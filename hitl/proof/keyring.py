@@ -203,7 +203,7 @@ _PACKED = 34
 class ButtonData:
     """The data of a button. It only finds a call; the right to decide comes from the person who presses.
 
-    It takes 46 characters, because the narrowest platform allows 64 bytes.
+    The data takes 46 characters. The narrowest platform allows 64 bytes.
     """
 
     verb: Verb

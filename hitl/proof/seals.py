@@ -55,11 +55,10 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. They are left out if there are none, so that the MACs of rows from versions without
-        # them still hold.
+        # The additions to the card. If there are none, nothing is added, so that the MACs of older rows still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # A last number more: no whole row has the MAC of an erased one, whatever it holds.
+        # The time of erasure is one more number at the end. So the MAC of an erased row never holds for a whole row.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 

@@ -7,7 +7,7 @@ service needs to start.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind
+from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
 
 if TYPE_CHECKING:
     from hitl.replies.actions import another
@@ -25,6 +25,7 @@ __all__ = [
     "is_reason",
     "read",
     "reasoned_yes",
+    "unclear",
     "unformatted",
     "verdict",
 ]

@@ -1,8 +1,8 @@
 """Detects a yes that names another action than the card's: "yes, merge it" to a card that deletes a table.
 
 Such a yes was meant for another question. People may call the card's own action by any name, so an unknown word proves
-nothing. Only a contradiction counts: the yes names an action of our list (`languages/actions.txt`), and the card's
-words name actions of the list, but not this one.
+nothing. A yes counts as a contradiction only if it names an action of our list (`languages/actions.txt`), and the
+card's words name only other actions of the list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """Word -> the numbers of the actions that it names: as a word of a person, and as a word on a card."""
+    """For each word, the numbers of its actions: of a word that a person says, and of a word that a card holds."""
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]

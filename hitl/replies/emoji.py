@@ -25,7 +25,10 @@ _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u26
 
 
 class Sign(Enum):
-    """The meaning of an emoji: yes, no, or (WITH) no meaning of its own, so that it may come together with a yes."""
+    """The meaning of an emoji: yes, no, or WITH.
+
+    An emoji with the meaning WITH says nothing alone and may follow a yes.
+    """
 
     YES = "yes"
     NO = "no"

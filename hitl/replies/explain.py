@@ -1,46 +1,43 @@
-"""Says in a few words why a message is no answer, for the person who wrote it."""
+"""Finds the reason why a message is no answer, for the person who wrote it."""
 
 from functools import reduce
 from operator import or_
 
-from hitl.cards.wording import say
+from hitl.outcomes import Doubt
 from hitl.replies.emoji import Sign
+from hitl.replies.model import Reading, unclear
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Token, TokenKind
 
-#: The text that begins `Reading.why` of a message with an idiom that answers nothing.
-NO_ANSWER = say("reading.no_answer.words", said="")
-#: The text that begins `Reading.why` of a message that only says how things are.
-ONLY_A_REMARK = say("reading.remark.words", said="")
 _REASONS = (
-    (QUESTION, "reading.question.words"),
-    (CONDITION, "reading.condition.words"),
-    (LATER, "reading.later.words"),
-    (HEDGE, "reading.hedge.words"),
-    (UNCLEAR, "reading.no_answer.words"),
+    (QUESTION, Doubt.QUESTION_WORDS),
+    (CONDITION, Doubt.CONDITION),
+    (LATER, Doubt.LATER),
+    (HEDGE, Doubt.HEDGE),
+    (UNCLEAR, Doubt.NO_ANSWER),
 )
-_ALONE = ((REMARK, "reading.remark.words"), (OPENS, "reading.opens.words"))
-_NOT_UNDERSTOOD = {TokenKind.EMOJI: "reading.emoji.words", TokenKind.NUMBER: "reading.number.words"}
+_ALONE = ((REMARK, Doubt.REMARK), (OPENS, Doubt.OPENS))
+_NOT_UNDERSTOOD = {TokenKind.EMOJI: Doubt.EMOJI, TokenKind.NUMBER: Doubt.NUMBER}
 _LONGEST = 40
 
 
-def why_unclear(parse: Parse, furthest: int) -> str:
-    """Return the reason why a message is no answer. `furthest` is the first token that belongs to no phrase."""
+def unanswered(parse: Parse, furthest: int) -> Reading:
+    """Return the unclear reading of a message. `furthest` is the first token that belongs to no phrase."""
     tokens = parse.tokens
     if not tokens:
-        return say("reading.nothing")
+        return unclear(Doubt.NOTHING)
     found = list(map(parse.longest, range(len(tokens))))
     said = reduce(or_, [roles for _, roles in found])
     signs = {token.sign for token in tokens} if TokenKind.EMOJI in parse.kinds else ()
     if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
-        return say("reading.both")
+        return unclear(Doubt.BOTH)
     reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_ALONE)
-    for role, form in reasons:
+    for role, doubt in reasons:
         if said & role:
             at = next(at for at, (_, roles) in enumerate(found) if roles & role)
-            return say(form, said=_quote(parse, at, found[at][0]))
-    return _not_understood(tokens[furthest]) if furthest < len(tokens) else say("reading.none")
+            return unclear(doubt, _quote(parse, at, found[at][0]))
+    return _not_understood(tokens[furthest]) if furthest < len(tokens) else unclear(Doubt.NONE)
 
 
 def _quote(parse: Parse, start: int, end: int) -> str:
@@ -48,5 +45,5 @@ def _quote(parse: Parse, start: int, end: int) -> str:
     return ("" if spaceless else " ").join(token.text for token in parse.tokens[start:end])
 
 
-def _not_understood(token: Token) -> str:
-    return say(_NOT_UNDERSTOOD.get(token.kind, "reading.word.words"), said=token.text[:_LONGEST])
+def _not_understood(token: Token) -> Reading:
+    return unclear(_NOT_UNDERSTOOD.get(token.kind, Doubt.WORD), token.text[:_LONGEST])

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from hitl.replies.model import Span, SpanKind
 from hitl.replies.tokens import Token, TokenKind
 
-#: Kind of span -> the kind that tokens under such a span get. No phrase holds a token of the kind OTHER, so a message
-#: with one neither approves nor rejects. Emphasis isn't here, because bold words are the person's own.
+#: For each kind of span, the kind that its tokens get. No phrase holds a token of the kind OTHER, so a message with
+#: such a token neither approves nor rejects. Emphasis isn't here, because bold words are the person's own.
 _BECOMES = {
     SpanKind.MENTION: TokenKind.MENTION,
     **dict.fromkeys((SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK), TokenKind.OTHER),

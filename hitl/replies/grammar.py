@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
-from hitl.cards.wording import say
+from hitl.outcomes import Doubt
 from hitl.records import replace
 from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
-from hitl.replies.explain import why_unclear
-from hitl.replies.model import ALL, Meaning, Reading
+from hitl.replies.explain import unanswered
+from hitl.replies.model import ALL, Meaning, Reading, unclear
 from hitl.replies.parse import NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
@@ -34,7 +34,6 @@ from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Token, TokenKind
 
-TO_ANOTHER = say("reading.somebody")
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: Our own name. Our handle on a platform may differ; its surface removes the handle before the words are read.
@@ -44,11 +43,6 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
-
-
-def unclear(why: str) -> Reading:
-    """Return the reading of a message that is no answer. `why` is the reason, in a few words."""
-    return Reading(Meaning.UNCLEAR, why=why)
 
 
 def answers(parse: Parse, text: str) -> list[Reading]:
@@ -83,10 +77,10 @@ def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
 
 def _answer(parse: Parse, text: str) -> Reading:
     if TokenKind.ASKS in parse.kinds:
-        return unclear(say("reading.question"))
+        return unclear(Doubt.QUESTION)
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
-    return reading or unclear(why_unclear(parse, furthest))
+    return reading or unanswered(parse, furthest)
 
 
 def _after_turn(parse: Parse) -> Reading | None:
@@ -99,7 +93,7 @@ def _after_turn(parse: Parse) -> Reading | None:
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
-    return unclear(why_unclear(parse, 0)) if doubt else approval(rest, furthest, yes=yes)
+    return unanswered(parse, 0) if doubt else approval(rest, furthest, yes=yes)
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
@@ -114,7 +108,7 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     if furthest < end or not yes:
         return None
     if parse.asks_back():
-        return unclear(say("reading.question"))
+        return unclear(Doubt.QUESTION)
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)
@@ -125,15 +119,14 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
-        return unclear(TO_ANOTHER)
-    why = _whose_words(parse)
-    if why:
-        return unclear(why)
+        return unclear(Doubt.SOMEBODY)
+    if doubt := _whose_words(parse):
+        return unclear(doubt)
     if _emoji_beside_others(parse) or _calls(parse):
         return None
     targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
     if len(targets) > 1:
-        return unclear(say("reading.two"))
+        return unclear(Doubt.TWO)
     return Reading(Meaning.APPROVE, target=targets[0]) if targets else _APPROVED
 
 
@@ -148,19 +141,19 @@ def _calls(parse: Parse) -> bool:
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Return whether the message mentions anything other than us alone: a person, a time or a place ("@6pm")."""
+    """Return whether the message mentions anything except us: a person, a time or a place ("@6pm")."""
     if TokenKind.MENTION not in parse.kinds:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
 
 
-def _whose_words(parse: Parse) -> str:
-    """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else ''."""
+def _whose_words(parse: Parse) -> Doubt | None:
+    """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else None."""
     if _is_transcript(parse):
-        return say("reading.speaker")
+        return Doubt.SPEAKER
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
-    return say("reading.choice") if choice else ""
+    return Doubt.CHOICE if choice else None
 
 
 def _is_transcript(parse: Parse) -> bool:
@@ -204,7 +197,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     runs_on = after < end and parse.tokens[after].kind is TokenKind.WORD
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
-        return unclear(say("reading.both"))
+        return unclear(Doubt.BOTH)
     if parse.is_idiom():
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
@@ -221,7 +214,7 @@ def _glued(parse: Parse, at: int) -> bool:
 def _numbered(parse: Parse, at: int) -> bool:
     """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers.
 
-    "No. 7" may also be a rank with one word behind it: "No. 1 priority".
+    Before one more word, "no. 7" may also be a rank: "No. 1 priority".
     """
     dotted = parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     at += dotted
@@ -260,7 +253,10 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 
 
 def _before_fault(parse: Parse, at: int) -> Match:
-    """Return the longest no at a token, or a shorter no that a fault follows: "stop" of "stop this is wrong"."""
+    """Return the longest no at a token.
+
+    If a complaint follows a shorter no, return the shorter no: "stop" in "stop this is wrong".
+    """
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:
         end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match

@@ -51,7 +51,7 @@ def load(code: str) -> Language:
 
 @cache
 def codes() -> dict[str, tuple[str, ...]]:
-    """Return script -> the languages that are written in it, in the order of the index."""
+    """Return the languages that are written in each script, in the order of the index."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in data.lines("index.txt"):
         code, _, scripts = (field.strip() for field in line.split("|"))
@@ -96,7 +96,7 @@ def pleases(code: str) -> tuple[str, ...]:
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Return the languages that know the most of the words, among the languages written in these scripts."""
+    """Among the languages written in these scripts, return those that know the most of the words."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -115,13 +115,13 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Return the languages of some scripts in the order of the index, and for each script: word -> languages."""
+    """Return the languages of these scripts in the order of the index, and for each script word -> languages."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Return the languages that know a word, among the languages written in these scripts."""
+    """Among the languages written in these scripts, return those that know the word."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 
@@ -133,7 +133,7 @@ def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 @cache
 def _speakers(script: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each word, the languages of a script whose files have this word."""
+    """For each word in the files of a script's languages, return the languages that have the word."""
     found: dict[str, tuple[str, ...]] = {}
     for code in codes().get(script, ()):
         language = load(code)
@@ -181,7 +181,7 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for each word without its accents and for small slips. Skip spellings of other words."""
+    """Yield (spelling, word) for each word without its accents, and for small slips. Skip spellings of other words."""
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

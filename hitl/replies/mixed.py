@@ -61,7 +61,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
 
 
 def _pairs(known: list[frozenset[str]]) -> list[tuple[str, str]]:
-    """Return the pairs of languages that together know every word. If some include English, return only those."""
+    """Return the pairs of languages that together know every word. If some pairs include English, return only these."""
     masks: dict[str, int] = {}
     for place, codes in enumerate(known):
         for code in codes:

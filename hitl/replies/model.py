@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hitl.outcomes import Doubt, Fact, fact
+
 ALL = "all"
 
 
@@ -20,14 +22,24 @@ class Reading:
 
     `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,
     without `#`. The target `"all"` means every open call; such an answer decides nothing, and the person gets a list of
-    the calls instead. `why` says in a few words why an unclear message is no answer. For an answer in a language
-    without a file of its own, `why` names the language. Otherwise it is empty.
+    the calls instead. `why` is the reason why an unclear message is no answer (a `Doubt`). For an answer in a language
+    without a file of its own, `why` names the language. Otherwise it is None.
     """
 
     verdict: Meaning
     reason: str | None = None
     target: str | None = None
-    why: str = ""
+    why: Fact | None = None
+
+    @property
+    def doubt(self) -> str:
+        """The code of `why`, or ''."""
+        return self.why.what if self.why else ""
+
+
+def unclear(doubt: Doubt, said: str | None = None) -> Reading:
+    """Return the reading of a message that is no answer. `said` holds the words that the doubt is about, if any."""
+    return Reading(Meaning.UNCLEAR, why=fact(doubt) if said is None else fact(doubt, said=said))
 
 
 class SpanKind(StrEnum):

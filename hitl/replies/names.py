@@ -23,7 +23,7 @@ _LONGEST = 60
 
 
 class Greeted(NamedTuple):
-    """A text with blanks in place of the name in its greeting, and the words after the name."""
+    """A text in which blanks replace the name in its greeting, and the words after that name."""
 
     text: str
     rest: str

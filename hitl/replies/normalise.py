@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from hitl.cards.wording import say
+from hitl.outcomes import Doubt
 from hitl.replies import data
 from hitl.replies.templates import phrases
 
@@ -64,7 +64,7 @@ class OwnWords(NamedTuple):
     """
 
     text: str
-    trick: str = ""
+    trick: Doubt | None = None
     quoted: bool = False
     signature: str = ""
     around: bool = False
@@ -124,12 +124,12 @@ def _around(kept: list[str], lines: list[str]) -> bool:
     return bool(below) and (own[below[0] - 1] or any(own[below[0] :]))
 
 
-def _trick(text: str) -> str:
+def _trick(text: str) -> Doubt | None:
     if text.isascii():
-        return ""
+        return None
     if _BIDI.search(text) or _HIDDEN.search(text):
-        return say("reading.hidden")
-    return say("reading.struck") if _STRUCK.search(text) else ""
+        return Doubt.HIDDEN
+    return Doubt.STRUCK if _STRUCK.search(text) else None
 
 
 def _unquoted(line: str) -> str:

@@ -88,11 +88,11 @@ class Parse:
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left, without gaps. Only phrases with an allowed role count.
+        """Cover tokens with phrases from the left, without gaps.
 
-        Allowed are the roles in `core` and `also`, politeness, and phrases before a ref. Return how far this reaches,
-        and whether a phrase with a role in `core` is among the phrases. Such a phrase doesn't count if a greeting comes
-        after it, because a greeting opens a reply; with OPENS in `also` it counts all the same.
+        A phrase may be used if it has a role in `core` or `also`, is politeness, or stands before a ref. Return the end
+        of the covered tokens, and whether one of the phrases has a role in `core`. A phrase with such a role before a
+        greeting counts only with OPENS in `also`, because a greeting opens a reply.
         """
         reach = {start: False}
         furthest = start
@@ -116,7 +116,7 @@ class Parse:
     def asks_back(self) -> bool:
         """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
 
-        A tag that is the end of a longer phrase asks nothing: "sí, es verdad". A stop may stand inside that phrase.
+        A tag that is the end of a longer phrase asks nothing: "sí, es verdad". The longer phrase may contain a stop.
         """
         end = self.end()
         return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
@@ -135,9 +135,10 @@ class Parse:
         return [self.words[i] for i in kept]
 
     def holds_idiom(self) -> bool:
-        """Return whether the message without its commas holds an idiom that answers nothing, and no yes: "yeah, right".
+        """Return whether the message, without its commas, holds an idiom that answers nothing, and no yes.
 
-        If a phrase answers nothing and has a "please" in it, it is a request to others, and doesn't count as a yes.
+        An example is "yeah, right". If a phrase answers nothing and has a "please" in it, it is a request to others,
+        and doesn't count as a yes.
         """
         if TokenKind.BREAK not in self.kinds:
             return False
@@ -262,7 +263,7 @@ class Parse:
 def _may_stand(roles: int, core: int) -> bool:
     """Return whether an idiom that answers nothing may come together with a yes: "no problem".
 
-    The language files list praise under both "beside yes" and "no answer". Praise alone is no yes, even if another
-    phrase lists the same words as a yes.
+    The language files list praise under both "beside yes" and "no answer". Praise alone is no yes, even if the files
+    also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

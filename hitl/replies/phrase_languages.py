@@ -15,10 +15,10 @@ _MOST_WORDS = 8
 
 
 def signs(words: Sequence[str]) -> dict[str, Meaning]:
-    """Return language -> verdict, for each language in which these words are one known answer or several that agree.
+    """Return the verdict of each language in which the words are one known answer, or several answers that agree.
 
-    "áno, súhlasím" is two answers that agree. Repeated words are no answer: "bai bai" may be Basque for yes, or
-    the sound of "bye bye".
+    "áno, súhlasím" is two answers that agree. Repeated words are no answer: "bai bai" may be Basque for yes, or the
+    sound of "bye bye".
     """
     table, count = _table(), len(words)
     if count > _MOST_WORDS or len(set(words)) < count:

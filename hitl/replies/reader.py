@@ -3,14 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from hitl.cards.wording import say
+from hitl.outcomes import Doubt, fact
 from hitl.records import replace
 from hitl.replies import lexicon, names, phrase_languages
-from hitl.replies.explain import NO_ANSWER
 from hitl.replies.formatting import marked, without_quotes
-from hitl.replies.grammar import TO_ANOTHER, answers, unclear
+from hitl.replies.grammar import answers
 from hitl.replies.mixed import mixed
-from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind
+from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
 from hitl.replies.normalise import OwnWords, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
@@ -19,14 +18,13 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
-#: Another code of a language -> the code that the language has here (ISO 639; platforms still send the older codes).
+#: For another code of a language, the code that we use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
-_DIFFERS = say("reading.differs")
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 #: The stops that may separate a no from its reason in another language. A line break may do so too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: Signs at the end of a yes which announce more words. These words may be a condition.
+#: Signs that announce more words if they end a yes. Those words may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
@@ -61,9 +59,9 @@ def read(
     ignored, and a mention makes a yes unclear. Never raises.
     """
     if len(text) > LONGEST:
-        return [unclear(say("reading.long"))]
+        return [unclear(Doubt.LONG)]
     if text.strip() == _NOT_A_NUMBER:
-        return [unclear(say("reading.program"))]
+        return [unclear(Doubt.PROGRAM)]
     asked = _Asked(text, frozenset(map(fold, known_refs)) if known_refs else _NO_REFS, language, spans)
     message = own_words(without_quotes(text, spans) if spans else text)
     readings = _read(asked, message)
@@ -82,7 +80,7 @@ def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
     text = found.text if found else text
     readings = _read(asked, message._replace(text=text)) if text != message.text else []
     approves = Meaning.APPROVE in [reading.verdict for reading in readings]
-    return [unclear(TO_ANOTHER)] if found and approves and _asks_the_greeted(found.rest) else readings
+    return [unclear(Doubt.SOMEBODY)] if found and approves and _asks_the_greeted(found.rest) else readings
 
 
 def _asks_the_greeted(words: str) -> bool:
@@ -97,7 +95,7 @@ def _asks_the_greeted(words: str) -> bool:
         for code in _languages(tokenise(words))
         for please in lexicon.pleases(code)
     ]
-    return not asked or any(reading.why.startswith(NO_ANSWER) for reading in asked)
+    return not asked or any(reading.doubt == Doubt.NO_ANSWER for reading in asked)
 
 
 def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
@@ -107,29 +105,29 @@ def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
     if asked.spans:
         tokens, mentions = marked(tokens, asked.text, asked.spans)
     if not tokens and (message.quoted or any(span.kind is SpanKind.QUOTE for span in asked.spans)):
-        return [unclear(say("reading.quotation"))]
+        return [unclear(Doubt.QUOTATION)]
     if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
-        return [unclear(say("reading.signature"))]
+        return [unclear(Doubt.SIGNATURE)]
     readings = _understood(tokens, asked.language, asked.text)
     if Meaning.APPROVE in [reading.verdict for reading in readings]:
-        why = _not_ours(asked, message, readings, mentions=mentions)
-        if not why and not message.signature and _breaks_off(tokens):
-            why = say("reading.unfinished")
-        return [unclear(why)] if why else readings
+        doubt = _not_ours(asked, message, readings, mentions=mentions)
+        if not doubt and not message.signature and _breaks_off(tokens):
+            doubt = Doubt.UNFINISHED
+        return [unclear(doubt)] if doubt else readings
     return readings
 
 
-def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, mentions: bool) -> str:
-    """Return the reason why a yes isn't an answer to our question, or '' if it is."""
+def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, mentions: bool) -> Doubt | None:
+    """Return the reason why a yes isn't an answer to our question, or None if it is."""
     if mentions:
-        return TO_ANOTHER
+        return Doubt.SOMEBODY
     if message.around:
-        return say("reading.around")
+        return Doubt.AROUND
     everything = ALL in [reading.target for reading in readings]
     open_calls = len(asked.known_refs)
     if everything and (open_calls == 1 or (not open_calls and "/" in message.text)):
-        return say("reading.one")
-    return ""
+        return Doubt.ONE
+    return None
 
 
 def _breaks_off(tokens: list[Token]) -> bool:
@@ -153,7 +151,7 @@ def verdict(readings: Sequence[Reading]) -> Reading:
     """Return one reading for the whole message: its only reading, or unclear if it has several readings or none."""
     if len(readings) == 1:
         return readings[0]
-    return unclear(say("reading.two" if readings else "reading.nothing"))
+    return unclear(Doubt.TWO if readings else Doubt.NOTHING)
 
 
 def _decides(signature: str, spoken: Collection[str]) -> bool:
@@ -193,13 +191,13 @@ def _languages(tokens: list[Token]) -> list[str]:
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
     """Read the message in one language, or in several that must agree.
 
-    The conversation's language comes first, then English, if that language knows all the words. Else the languages
-    that know the most words are asked. If they know every word, all of them must agree. If they know only some words,
-    only the first is asked.
+    The conversation's language is tried first, then English, if it knows all the words. If neither gives an answer, the
+    languages that know the most words are tried. If they know every word, all of them must agree. If they know only
+    some words, only the first is tried.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
-        return [unclear(say("reading.spelled"))]
+        return [unclear(Doubt.SPELLED)]
     own = _own(language)
     words = len(texts)
     for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
@@ -216,7 +214,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
     readings = _agreed(parses, text)
     if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
-        return [unclear(_DIFFERS)] if _disputed(parse, language, text) else [reading]
+        return [unclear(Doubt.DIFFERS)] if _disputed(parse, language, text) else [reading]
     if not whole and not _tells(readings) and (reading := _foreign_no(parse, own, text)):
         return [reading]
     return _with_unmeasured(tokens, own, readings, text, whole=whole)
@@ -234,7 +232,7 @@ def _disputed(parse: Parse, language: str | None, text: str) -> bool:
     """Return whether languages disagree about the words that this language doesn't know: "jo" in "thank you, jo"."""
     pairs = zip(parse.tokens, parse.words, strict=True)
     rest = [token for token, word in pairs if word is None and token.kind is TokenKind.WORD]
-    return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].why == _DIFFERS
+    return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].doubt == Doubt.DIFFERS
 
 
 def _spelled_out(words: list[str]) -> bool:
@@ -254,7 +252,7 @@ def _contested(parse: Parse) -> bool:
 def _with_unmeasured(
     tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
 ) -> list[Reading]:
-    """Return the readings after a look at the languages without a file, which have only a few exact phrases.
+    """Check the readings against the languages without a file, which have only a few exact phrases.
 
     Such a language can answer if no other language understood the message. If it contradicts another language, the
     message is unclear.
@@ -265,12 +263,13 @@ def _with_unmeasured(
         return [reading] if reading else readings
     said = {found[own]} if own in found else set(found.values())
     if len(said) > 1 or (_tells(readings) and readings[0].verdict not in said and own not in found):
-        return [unclear(_DIFFERS)]
+        return [unclear(Doubt.DIFFERS)]
     if ((_tells(readings) or whole) and own not in found) or not all(token.kind in _PLAIN for token in tokens):
         return readings
     targets = [token.text for token in tokens if token.kind is TokenKind.TARGET]
     code = own if own in found else min(found)
-    return [Reading(said.pop(), target=targets[0] if targets else None, why=say("reading.unmeasured.words", said=code))]
+    why = fact(Doubt.UNMEASURED, said=code)
+    return [Reading(said.pop(), target=targets[0] if targets else None, why=why)]
 
 
 def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
@@ -343,7 +342,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
         doubted = any(_in_doubt(parse) for parse in others)
-    return [unclear(_DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
+    return [unclear(Doubt.DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
 
 
 def _refuses(parse: Parse) -> bool:

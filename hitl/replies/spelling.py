@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: A doubled last letter is a slip only in words longer than this ("noo", not "oo").
+#: A doubled last letter counts as a slip only in words longer than this: "noo" is a slip of "no", but "oo" isn't one of
+#: "o".
 _SHORTEST_DOUBLED = 2
 _DROPPED = re.compile(
     "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3"

@@ -2,17 +2,15 @@
 
 import re
 
-from hitl.cards.wording import say
-from hitl.replies.explain import ONLY_A_REMARK
+from hitl.outcomes import Doubt
 from hitl.replies.model import Meaning, Reading
 from hitl.replies.reader import read, verdict
 
-#: The word for "because" in each language that a card asks for a reason in (`card.how.because`).
+#: The words for "because" in the languages in which a card can ask for a reason (`card.how.because`).
 _BECAUSE = re.compile(r"[\s,]+(?:because|weil)\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
-#: The reader's `why` for a message with unknown words in which it found no doubt of any kind.
-_ONLY_UNKNOWN_WORDS = say("reading.word.words", said="")
-_NO_DOUBT = (_ONLY_UNKNOWN_WORDS, ONLY_A_REMARK)
+#: A reason may hold words that the reader doesn't know, or a remark. Every other doubt speaks against the yes.
+_MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 
 
 def reasoned_yes(text: str) -> Reading | None:
@@ -22,7 +20,7 @@ def reasoned_yes(text: str) -> Reading | None:
     they must hold no question, condition, change, hedge or no.
     """
     head, *rest = _BECAUSE.split(text, maxsplit=1)
-    if not rest or not rest[0].strip() or not verdict(read(text)).why.startswith(_ONLY_UNKNOWN_WORDS):
+    if not rest or not rest[0].strip() or verdict(read(text)).doubt != Doubt.WORD:
         return None
     said = verdict(read(head.rstrip(_BEFORE_BECAUSE)))
     return Reading(Meaning.APPROVE, rest[0].strip(), said.target) if said.verdict is Meaning.APPROVE else None
@@ -31,8 +29,8 @@ def reasoned_yes(text: str) -> Reading | None:
 def is_reason(text: str) -> bool:
     """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
-    Unknown words and remarks ("all good") may be a reason. A question, a condition, a change, a hedge, a "wait" or a no
-    anywhere may not, because a person who says that is thinking again.
+    Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
+    "wait" or a no aren't a reason, because a person who says so is thinking again.
     """
     said = verdict(read(text))
-    return said.verdict is Meaning.APPROVE or said.why.startswith(_NO_DOUBT)
+    return said.verdict is Meaning.APPROVE or said.doubt in _MAY_BE_A_REASON

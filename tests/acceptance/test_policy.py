@@ -70,6 +70,18 @@ def test_the_documents_verdicts_are_the_services(make: Callable[..., Installatio
     assert "ls | xargs rm" in shown
 
 
+def test_the_documents_words_are_on_the_cards(make: Callable[..., Installation]) -> None:
+    """Unless the settings have words for the same tool: they win."""
+    words = 'cards:\n  pay: {headline: "Pay {amount} to {to}"}\n  deploy: {headline: "Deploy {what}"}\n'
+    service = make("version: 1\n" + words, 'cards = {deploy = {headline = "Put {what} live"}}\n')
+    service.start()
+    service.run("ask", "pay", "--no-wait", "--args", '{"amount": 5, "to": "Ada"}')
+    service.run("ask", "deploy", "--no-wait", "--args", '{"what": "site"}')
+    headlines = [call["headline"] for call in json.loads(service.run("pending", "--json").stdout)]
+
+    assert ["pay 5 to Ada", "put site live"] == sorted(each.partition("wants to ")[2] for each in headlines)
+
+
 @pytest.mark.parametrize("hang_up", [True, False])
 def test_a_change_is_in_force_without_a_restart(
     make: Callable[..., Installation], tmp_path: Path, *, hang_up: bool

@@ -73,6 +73,16 @@ def _openclaw(model: Model, file: Path) -> None:
     file.write_text(json.dumps(document))
 
 
+def _gemini(_: Model, file: Path) -> None:
+    document = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False}}
+    file.write_text(json.dumps({**document, "general": {"disableAutoUpdate": True}}))
+
+
+def _qwen(_: Model, file: Path) -> None:
+    document = {"security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False}}
+    file.write_text(json.dumps({**document, "general": {"enableAutoUpdate": False}, "model": {"name": "m"}}))
+
+
 HOSTS = {
     "claude-code": Host(
         AGENTS / "claude" / "claude_agent_sdk" / "_bundled" / "claude",
@@ -99,8 +109,33 @@ HOSTS = {
         lambda _: {},
         _codex,
     ),
+    "copilot": Host(
+        AGENTS / "node_modules" / ".bin" / "copilot",
+        ["-p", "go", "--allow-all-tools"],
+        lambda command: ("bash", {"command": command, "description": "x"}),
+        lambda model: {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
+            "COPILOT_PROVIDER_API_KEY": "stand-in",
+            "COPILOT_MODEL": "gpt-4.1",
+            "COPILOT_AUTO_UPDATE": "false",
+        },
+    ),
+    "gemini": Host(
+        AGENTS / "node_modules" / ".bin" / "gemini",
+        ["-p", "go", "-m", "gemini-2.5-flash", "--output-format", "json", "--approval-mode", "yolo"],
+        lambda command: ("run_shell_command", {"command": command, "description": "x"}),
+        lambda model: {
+            "GEMINI_API_KEY": "stand-in",
+            "GOOGLE_GEMINI_BASE_URL": model.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_TELEMETRY_ENABLED": "false",
+            "NO_COLOR": "1",
+        },
+        _gemini,
+    ),
     "openclaw": Host(
-        AGENTS / "openclaw" / "node_modules" / ".bin" / "openclaw",
+        AGENTS / "newer-node" / "node_modules" / ".bin" / "openclaw",
         ["agent", "--local", "--session-id", "s1", "--message", "go", "--timeout", "150", "--json"],
         lambda command: ("exec", {"command": command}),
         lambda _: {"NO_COLOR": "1"},
@@ -112,6 +147,19 @@ HOSTS = {
         lambda command: ("bash", {"command": command, "description": "x"}),
         lambda _: {f"OPENCODE_DISABLE_{name}": "1" for name in ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE")},
         _opencode,
+    ),
+    "qwen": Host(
+        AGENTS / "newer-node" / "node_modules" / ".bin" / "qwen",
+        ["--auth-type", "openai", "-m", "m", "--approval-mode", "yolo", "go"],
+        lambda command: ("run_shell_command", {"command": command, "description": "x", "is_background": False}),
+        lambda model: {
+            "OPENAI_API_KEY": "stand-in",
+            "OPENAI_BASE_URL": f"{model.url}/v1",
+            "OPENAI_MODEL": "m",
+            "NO_COLOR": "1",
+            "QWEN_TELEMETRY_ENABLED": "false",
+        },
+        _qwen,
     ),
 }
 

@@ -1,6 +1,7 @@
 """A stand-in for a coding agent's model: it asks for one tool call, and is done when it has heard what came of it.
 
-Three wire formats over HTTP on loopback, streamed: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions.
+Four wire formats over HTTP on loopback, streamed: Anthropic Messages, Google's Gemini, OpenAI Responses, OpenAI Chat
+Completions.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def serving() -> Iterator[Model]:
                 self._json({"input_tokens": 1})
                 return
             formats = {"/messages": anthropic, "/responses": responses, "/completions": completions}
+            formats[":streamGenerateContent"] = gemini
             answer = next((form for end, form in formats.items() if path.endswith(end)), None)
             if answer is None:
                 self.send_error(404)
@@ -160,3 +162,16 @@ def completions(model: Model, body: dict[str, Any]) -> Events:
         ("", {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}], "usage": usage}),
         ("", "[DONE]"),
     ]
+
+
+def gemini(model: Model, body: dict[str, Any]) -> Events:
+    """Google's `streamGenerateContent`, as server-sent events."""
+    parts = [part for content in body.get("contents", []) for part in content.get("parts", [])]
+    told = [_text(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
+    if model.wants(told, body):
+        part: dict[str, Any] = {"functionCall": {"id": uuid4().hex, "name": model.tool, "args": model.args}}
+    else:
+        part = {"text": "done"}
+    counts = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    return [("", {"candidates": [candidate], "usageMetadata": counts})]

@@ -3,12 +3,56 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from hitl.cards import written
 from sayso_client.hooks.answering import _event
 from sayso_client.wire import request
-from sayso_client.written import read, spelled
+from sayso_client.written import Number, read, spelled
+
+#: Texts that JSON's grammar takes for a number, and some that it doesn't.
+NUMBERS = st.from_regex(
+    r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True
+) | st.sampled_from(["01", "1.", ".5", "+1", "NaN", "-Infinity", "1e", "0x1", "1_0.5", "١.٥"])
+DOCUMENTS = st.recursive(
+    NUMBERS | st.text().map(json.dumps) | st.sampled_from(["true", "null"]),
+    lambda inner: (
+        st.lists(inner, max_size=4).map(lambda items: f"[{', '.join(items)}]")
+        | st.dictionaries(st.text(max_size=3).map(json.dumps), inner, max_size=4).map(
+            lambda members: "{" + ", ".join(f"{name}: {value}" for name, value in members.items()) + "}"
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def seen(value: Any) -> Any:
+    """A value with its type and the digits of each number, as either side read it."""
+    if isinstance(value, Number | written.Number):
+        return "number", float(value).hex(), value.text
+    if isinstance(value, dict):
+        return [(name, seen(item)) for name, item in value.items()]
+    return [seen(item) for item in value] if isinstance(value, list) else (type(value), repr(value))
+
+
+@given(DOCUMENTS)
+@example('{"a": -0.0, "b": 1E400, "b": 2.50}')
+@example("{")
+def test_the_client_and_the_service_read_the_same(text: str) -> None:
+    """The client holds no code of the service. Both read each number to its digits, and refuse the same texts."""
+    try:
+        ours = seen(written.read(text))
+    except ValueError:
+        with pytest.raises(ValueError):  # noqa: PT011 - each side may word it as it likes
+            read(text)
+        return
+
+    assert ours == seen(read(text))
+    assert ours == seen(written.read(spelled(read(text))))
 
 
 @pytest.mark.parametrize(

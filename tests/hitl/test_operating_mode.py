@@ -139,6 +139,31 @@ async def test_an_operator_words_the_card_of_a_tool(world: World) -> None:
     assert card(call).headline.endswith("write to notes.txt")
 
 
+@pytest.mark.parametrize(
+    ("policy", "settings", "told"),
+    [
+        (
+            CardTerms("Set {path}", "By the policy.", ("text",)),
+            None,
+            CardTerms("Set {path}", "By the policy.", ("text",)),
+        ),
+        (CardTerms("Set {path}", fields=("text",)), CardTerms("Write"), CardTerms("Write")),
+        (CardTerms("Set {path}"), CardTerms(undo="By us."), CardTerms("Set {path}", "By us.")),
+        (CardTerms(undo="By the policy."), CardTerms("Write"), CardTerms("Write", "By the policy.")),
+        (CardTerms("Set {path}"), CardTerms(fields=("text",)), CardTerms("Set {path}")),
+        (None, CardTerms("Write", "By us.", ()), CardTerms("Write", "By us.", ())),
+    ],
+)
+async def test_the_settings_words_win_over_the_policys(
+    world: World, policy: CardTerms | None, settings: CardTerms | None, told: CardTerms
+) -> None:
+    """The settings belong to this installation, and a policy may be shared. Fields belong to their headline."""
+    world.rules.set(WRITE, action=Action.APPROVE, card=policy)
+    call = await with_terms(world, Terms(cards={WRITE: settings} if settings else {})).ask(WRITE, args={"path": "a"})
+
+    assert told == call.verdict.card
+
+
 async def test_the_ordinary_needs_no_line(world: World) -> None:
     """No stage, and verdicts that are kept."""
     assert () == card(await world.ask(WRITE)).warnings

@@ -6,12 +6,13 @@ from enum import StrEnum
 
 import pytest
 
+from hitl.cards.languages import LANGUAGES
 from hitl.cards.wording import ENGLISH, sentence
 from hitl.errors import NotApprover
-from hitl.outcomes import Refusal, Told, Unfit, fact, kept, unkept
+from hitl.outcomes import Doubt, Fact, Noted, Refusal, Told, Unfit, fact, kept, noted, unkept
 
 
-@pytest.mark.parametrize("facts", [Refusal, Told, Unfit])
+@pytest.mark.parametrize("facts", [Refusal, Told, Doubt, Noted, Unfit])
 def test_the_catalogue_has_a_sentence_for_every_fact(facts: type[StrEnum]) -> None:
     """Whatever the core says can be told."""
     assert set(map(str, facts)) <= ENGLISH.keys()
@@ -35,10 +36,43 @@ def test_why_a_call_was_unfit_is_kept_as_a_code_with_its_reason(what: Unfit, why
     assert kept(unfit).startswith(what)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        fact(Noted.COMMAND),
+        fact(Noted.TOOL, tool="“a: b”"),
+        fact(Noted.SAME, short="ABC234"),
+        fact(Noted.MODE, mode="monitor"),
+        fact(Noted.QUESTION),
+        fact(Noted.NO_TOOL),
+        fact(Noted.POLICY_ERROR),
+        fact(Noted.FLOOR),
+        fact(Noted.MUST_ASK),
+        fact(Noted.OFF),
+    ],
+)
+def test_what_a_new_call_is_about_is_kept_as_a_code(told: Fact) -> None:
+    """The row holds no sentence, every language tells it, and it says nothing about a call that was unfit."""
+    assert told == noted(kept(told))
+    assert [wording.sentence(told) for wording in LANGUAGES.values()] == [
+        wording.retold(kept(told)) for wording in LANGUAGES.values()
+    ]
+    assert unkept(kept(told)) is None
+
+
+def test_every_noted_fact_has_the_particulars_of_its_sentence() -> None:
+    """A stored code can be told without any other record."""
+    for code in Noted:
+        told = noted(kept(fact(code, any="x")))
+        assert told is not None
+        assert sentence(told)
+
+
 @pytest.mark.parametrize("text", ["", "it failed", "unfit", "unfit.other: x", "exit status 1: unfit.row"])
 def test_other_texts_are_no_code(text: str) -> None:
     """What a tool said of its failure, and what older versions kept, is told as it is."""
     assert unkept(text) is None
+    assert noted(text) is None
 
 
 def test_an_error_is_told_from_its_fact() -> None:

@@ -38,7 +38,7 @@ class Restored:
     open_calls: int
     #: Whether calls may have run since the copy was made. The next start then ends every call that is open in the copy.
     behind: bool
-    #: Whether there was a mark to tell that. Without one, `behind` is True if a call is open.
+    #: Whether there was a mark from which `behind` is known. Without a mark, `behind` is True if a call is open.
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
@@ -65,7 +65,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
         if os.geteuid() == 0:
             owner = database.parent.stat()
-            # The folder may be one where others can put a link in the copy's place.
+            # Other users may be able to put a link into this folder in the copy's place.
             os.chown(part, owner.st_uid, owner.st_gid, follow_symlinks=False)
         sync(part)
         part.replace(copy)
@@ -130,7 +130,7 @@ def _ahead(mark: Mark, newest: int) -> Iterator[None]:
 def _put(copy: Path, database: Path, now: datetime) -> Path | None:
     """Put the copy in the database's place, and return the old database's new path.
 
-    At every moment, one of the two is there.
+    At every moment, either the old database or the copy is in that place.
     """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: The most calls for which the end of the audit chain is kept (600 bytes each), and the most calls whose recorded steps
-#: are kept.
+#: The ends of at most this many audit chains are kept (600 bytes each), and the recorded steps of at most this many
+#: calls.
 _ENDS, _DONE = 1_000, 10_000
 #: The characters of a digest that are kept, to save memory. The caller compares the whole digest of the call.
 _MARK = 12

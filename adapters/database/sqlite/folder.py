@@ -121,7 +121,7 @@ def close_to_others(path: Path, mode: int) -> None:
 
 
 def _name(uid: int) -> str:
-    """Return the name of a user for `sudo -u`, which also takes `#` and the number of one without a name."""
+    """Return the name of a user for `sudo -u`. If the user has no name, return `#` and the user id, in quotes."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -144,8 +144,8 @@ def private_file(path: Path) -> Path:
 def folder_identity(path: Path) -> str | None:
     """Return the identity of a state folder, or None if no service ever used it.
 
-    A copy of a folder has another identity, because its lock file is another one. Raises OSError if the lock file can't
-    be read, as by another user than the service's.
+    A copy of a folder has another identity, because it has a lock file of its own. Raises OSError if the lock file
+    can't be read, as by another user than the service's.
     """
     lock = path / _LOCK
     try:

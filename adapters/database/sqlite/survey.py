@@ -51,14 +51,17 @@ class Survey:
         return None if at is None else moment(at)
 
     def most_overdue(self) -> datetime | None:
-        """Return the earliest `due_at` of all calls, which may have passed already. Return None if no call has one."""
+        """Return the earliest `due_at` of all calls, which may have passed already.
+
+        Return None if no call has a `due_at`.
+        """
         at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
         return None if at is None else moment(at)
 
     def unsent(self) -> tuple[int, datetime | None]:
         """Return the number of unsent messages, and the time of the oldest event that an unsent message reports.
 
-        A refresh of a pending call's card is counted, but has no time, because nobody waits for it.
+        A refresh of a pending call's card is counted, but its time isn't, because nobody waits for a refresh.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
@@ -71,7 +74,7 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return the principals for whom agents may ask by a token that works, and those who may decide by one.
+        """Return the principals for whom agents may ask by a working token, and the principals who may decide by one.
 
         Each token counts by its own identity, and an agent's token by its owner too.
         """

@@ -55,13 +55,13 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: The most units in a group. Writing a larger group would block the event loop for more than 2 ms.
+#: A group has at most this many units. Writing a larger group would block the event loop for more than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0
 #: Seconds between two attempts to get the lock.
 _LOCK_LOOK_S = 0.002
-#: Seconds without a write after which the log is copied, and seconds between two checks for this.
+#: If nothing was written for this many seconds, the log is copied. The next check comes after the same time.
 IDLE_S = 0.5
 #: Seconds between two searches for rows to delete, after a search that deleted all of them.
 PRUNE_S = 3600.0

@@ -52,9 +52,9 @@ def signals_pass() -> bool:
 def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) -> list[str]:
     """Confine this process to the plan's paths, and return the command.
 
-    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel
-    and no answers: the kernel refuses to change files of the service and of the system, because that user doesn't own
-    them.
+    The filter's listener goes to the keeper through the channel. A command that runs as another user needs no channel.
+    The keeper answers no calls of such a command, because the kernel itself refuses to change files that this user
+    doesn't own.
     """
     _restrict(plan.reads, (plan.root, *plan.writes))
     if channel is None:

@@ -135,7 +135,7 @@ class Answers:
         return self._opened(target, follow=follow)
 
     def _check(self, ident: int) -> None:
-        """Raise OSError if the caller has ended: what was read of it may be of another process with its id."""
+        """Raise OSError if the caller has ended. The memory that was read may then be that of another process."""
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:
@@ -185,7 +185,7 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """Return a function that sets a file's two times. Both become the present time if the call has no pointer to times.
+    """Return a function that sets a file's two times. If the call has no pointer to times, it sets the present time.
 
     `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
     """

@@ -1,6 +1,6 @@
-"""The orders that the service gives the keeper for one command, and the interface of a confinement.
+"""The orders that the service gives the keeper for one command, and the interface of a kind of confinement.
 
-The orders are passed as one JSON argument.
+The service passes the orders as one JSON argument.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Bounds(NamedTuple):
 
     #: Bytes of memory: the limit for all processes together, and for the allocations of each (RLIMIT_DATA).
     memory: int = 4 << 30
-    #: The most processes and threads that may exist at the same time.
+    #: The number of processes and threads that may exist at the same time.
     processes: int = 512
     #: Bytes of one file (RLIMIT_FSIZE), and of the command's own `/tmp` if the confinement gives it one.
     file: int = 1 << 30

@@ -47,7 +47,7 @@ WAYS = ("bubblewrap", "namespace", "landlock")
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 #: Seconds between two checks of the command's use of resources.
 _LOOK_S = 0.2
-#: The names of helper processes that hold the confinement. SIGTERM would make them kill the command at once.
+#: The names of the helper processes around a confined command. After SIGTERM they would kill the command at once.
 _AROUND = frozenset({"bwrap", system.AROUND})
 
 
@@ -149,7 +149,7 @@ class _Keeping:
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
-        """Return whether the remaining processes must be killed: time is up, or the command ended by itself."""
+        """Return whether to kill the remaining processes now: the time is up, or the command has ended by itself."""
         if self.kill_at is None:
             return self.status is not None and not self.alone
         return time.monotonic() >= self.kill_at

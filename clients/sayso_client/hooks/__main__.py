@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _end_after(patience_s: float, host: ModuleType) -> None:
-    """Block the tool after this many seconds, whatever this process waits for then.
+    """Block the tool after this many seconds, even if this process still waits for something.
 
     The hook's own waits end earlier. But a service may accept a connection and never answer, and a host may never end
     its event. If the host's limit came first, it would run the tool.

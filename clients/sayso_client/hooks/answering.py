@@ -31,7 +31,7 @@ _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
 #: The event with which `installing.py` checks an installed hook. No host sends it, and nobody is asked.
 PROBE = {"sayso": "probe"}
-#: The key in the answer to PROBE: a code and a reason. The code is REACHED, or that of the ClientError.
+#: The key in the answer to PROBE. Its value has a code and a reason: the code is REACHED, or that of the ClientError.
 PROBED, REACHED = "sayso", "reached"
 #: The seconds in which the service must answer the check.
 _PROBE_S = 10
@@ -44,8 +44,8 @@ class Hook:
     """Answers one event of a host.
 
     `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. It must end before
-    the host's own deadline. With `defers`, a call that is still pending then is deferred and not withdrawn, if the host
-    can do that.
+    the host's own deadline. With `defers`, a call that is then still pending is deferred, if the host can defer calls;
+    otherwise it is withdrawn.
     """
 
     def __init__(

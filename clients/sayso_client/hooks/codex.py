@@ -76,7 +76,7 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, in a form to compare.
+    """Return the part of the settings that installs our hook, for a comparison of two settings.
 
     Raises ValueError for broken TOML.
     """

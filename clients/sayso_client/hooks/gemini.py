@@ -77,7 +77,10 @@ def take(text: str) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that installs our hook, in a form to compare: without the hook's random name."""
+    """Return the part of the settings that installs our hook, for a comparison of two settings.
+
+    The hook's random name is left out.
+    """
     from sayso_client.hooks.installing import from_json, our_hooks
 
     found = our_hooks(from_json(text))

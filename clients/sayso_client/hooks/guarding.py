@@ -20,9 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-#: The most links that are followed on the way to a file, as in the kernel.
+#: At most this many links are followed on the way to a file, as in the kernel.
 _MOST_LINKS = 40
-#: The most paths that one sentence names.
+#: The largest number of paths in one sentence.
 _NAMED = 3
 #: A program that prints the files and folders from which a hook's Python loads code: first the package of the hook.
 _LOADED = """
@@ -82,7 +82,7 @@ def _code(python: str) -> Iterator[Path]:
 def _changeable(paths: Iterable[Path], user: int | None) -> set[Path]:
     """Return the files and folders through which the user can change one of the paths. None means any user at all.
 
-    A folder stands for everything below it.
+    A folder among the paths includes everything below it.
     """
     found = {opened for path in paths for opened in _opened(path, user)}
     return {path for path in found if found.isdisjoint(path.parents)}

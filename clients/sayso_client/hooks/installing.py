@@ -70,14 +70,14 @@ class Host(Protocol):
         """Return the settings without our hook."""
 
     def ours(self, text: str) -> Any:
-        """Return the part of the settings that installs our hook, in a form to compare."""
+        """Return the part of the settings that installs our hook, for a comparison of two settings."""
 
     def off(self, text: str) -> str | None:
         """Return the name of a setting with which the host runs tools without asking our hook, or None."""
 
 
 class Pluggable(Host, Protocol):
-    """A host that has plugins instead of hooks. Its settings name a file of ours, which lies beside the settings."""
+    """A host that has plugins instead of hooks. Its settings name our file, which is in the same folder."""
 
     #: The plugin's file name. It contains MARK.
     BESIDE: str
@@ -91,7 +91,7 @@ class Restoring(Protocol):
     """A host whose `take` can't undo all that `put` changes."""
 
     def restored(self, text: str, before: str) -> str:
-        """Return the settings with the other changes of `put` undone, as they were in `before`."""
+        """Undo the other changes of `put`: return the settings with the earlier values from `before`."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class SettingsChange:
         """Write each file completely or not at all. Return the path of a new backup, or None. Raises OSError.
 
         The backup contains the file without our hook, so a second installation keeps the first backup. A new file gets
-        an empty backup: while there is a backup, `lost` misses a hook. A file outside the user's home gets read
-        permission for other users, because the host runs as one of them.
+        an empty backup, because a hook counts as `lost` only if there is a backup. A file outside the user's home gets
+        read permission for other users, because the host runs as one of them.
         """
         if self.first:
             self.first.write()
@@ -159,7 +159,7 @@ class SettingsChange:
         return _backup(self.file) if is_first and self.before else None
 
     def forget(self) -> None:
-        """Delete the backups if the hook is removed, so that nothing misses the hook."""
+        """Delete the backups if the hook is removed, so that the hook doesn't count as `lost`."""
         if self.first:
             self.first.forget()
         if self.removes:
@@ -169,7 +169,8 @@ class SettingsChange:
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
     """Return the shell line that a host runs for each tool call.
 
-    It passes one JSON object on, from a hook that ended well and in time. Every other end is a block with a reason.
+    If the hook ends well and in time, the line prints the hook's JSON object. Every other end blocks the tool, with a
+    reason.
     """
     hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
     hook += ["--defer"] * defer
@@ -497,8 +498,9 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 def _tried(line: str) -> tuple[str, str]:
     """Run an installed command with the event PROBE, which no host sends.
 
-    A working hook denies it, and says whether the service answers and is the right one. A service that answers on a
-    socket, but refuses this user, may still know the agent's user. A token is the same for both users.
+    A working hook denies the event. Its reason says whether the service answers, and whether it is the right service. A
+    service that answers on a socket, but refuses this user, may still know the agent's user. A token is the same for
+    both users.
     """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
@@ -658,7 +660,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text; an empty text gives an empty one. Raises ValueError or TypeError."""
+    """Return the JSON object of a text, {} for an empty text. Raises ValueError or TypeError."""
     document = json.loads(text) if text.strip() else {}
     if not isinstance(document, dict):
         raise TypeError("it isn't a JSON object")

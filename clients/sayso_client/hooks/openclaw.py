@@ -43,7 +43,7 @@ def asked(event: Mapping[str, Any]) -> Asked:
     """Return the call that an event is about. Raises NotUnderstoodError for any other event."""
     only(event, "toolName")
     session, run, call = (text(event, name, "") for name in ("session", "runId", "toolCallId"))
-    # A model may use an id again in another run. A call without an id is a new one each time.
+    # A model may use an id again in another run. A call without an id counts as a new call each time.
     key = f"{NAME}/{session}/{run}/{call}" if session and run and call else ""
     return Asked(text(event, "toolName"), arguments(event, "params"), text(event, "directory"), session, key)
 

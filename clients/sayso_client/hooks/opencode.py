@@ -99,7 +99,7 @@ def beside(command: str, wait_s: int) -> str:
 
 
 def ours(text: str) -> Any:
-    """Return the part of the settings that loads our plugin, in a form to compare."""
+    """Return the part of the settings that loads our plugin, for a comparison of two settings."""
     from sayso_client.hooks.installing import MARK, from_json
 
     return [plugin for plugin in from_json(text).get("plugin", []) if MARK in str(plugin)]

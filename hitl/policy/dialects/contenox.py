@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys of ``version: 1`` that tighten a policy. A document with one is refused, because it would be weaker without it.
+#: Keys of ``version: 1`` that tighten a policy. This dialect doesn't read them, so a document with one of them is
+#: refused: it would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
 _MAX_NAMES, _MAX_NAME = 256, 512  # entries of its lists of models, and characters of an entry
 
@@ -204,7 +205,8 @@ def _are_names(value: Any) -> bool:
     return named and len(value) <= _MAX_NAMES and all(len(one) <= _MAX_NAME for one in value)
 
 
-#: The blocks beside the rules: for each key the values that it takes, in words and as a check.
+#: The blocks beside the rules. For each key of a block: its allowed values in words, and a function that checks a
+#: value.
 _NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
 _COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "maxTurns": _count(1),

@@ -14,7 +14,7 @@ from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-_TIMEOUT_S: Final = 60  # harombe's timeout if neither rule, level nor section sets one
+_TIMEOUT_S: Final = 60  # harombe's own timeout. It applies if the rule, its level and the section set none.
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip

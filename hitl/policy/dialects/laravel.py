@@ -93,7 +93,7 @@ def _are_names(value: Any) -> bool:
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
     """Add a difference for each switch that lets tools run unasked in the original.
 
-    Here the document always asks, and sayso.toml has such switches.
+    The translated document always asks. In Sayso, such switches are in sayso.toml.
     """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from hitl.call import CardTerms
+from hitl.cards.templates import LONGEST_TEMPLATE, LONGEST_UNDO, PATTERN
+from hitl.cards.templates import check as check_headline
 from hitl.policy.document import OURS, UNKNOWN, All, AnyOf, Checked, Level, Not, Rule, When
 from hitl.policy.globs import BadName, check_name, is_pattern
 from hitl.policy.grammar import (
@@ -63,6 +66,7 @@ class Reader(Notes):
             risk_rules=found.get("risk_rules", ()),
             forbid=found.get("forbid", ()),
             rules=found.get("rules", ()),
+            cards=found.get("cards", {}),
             warnings=tuple(self.warnings),
             content=self.parsed.value,
         )
@@ -84,6 +88,51 @@ class Reader(Notes):
             self.choice(one, path, PRESETS, "")
         if len(listed) > len({str(one) for one in listed}):
             self.refuse(path, "names a preset twice")
+
+    # --- cards
+
+    def cards(self, value: Any, path: str) -> dict[str, CardTerms]:
+        """Read the additions to cards, by the name of the tool."""
+        if not isinstance(value, dict):
+            self.refuse(path, "takes tools and their cards")
+            return {}
+        for tool in value:
+            self.name(tool, join(path, tool))
+            if isinstance(tool, str) and is_pattern(tool):
+                self.refuse(join(path, tool), "is a pattern, and a card is for one tool", "name the tool")
+        return {tool: self.card(entry, join(path, tool)) for tool, entry in value.items()}
+
+    def card(self, value: Any, path: str) -> CardTerms:
+        """Read the additions to the cards of one tool."""
+        if not isinstance(value, dict) or not value:
+            self.refuse(path, f"takes {', '.join(CARD)}")
+            return CardTerms()
+        if "fields" in value and "headline" not in value:
+            self.refuse(join(path, "fields"), "means nothing without a headline", "add 'headline'")
+        return CardTerms(**self.record(value, path, CARD))
+
+    def headline(self, value: Any, path: str) -> str:
+        """Read a headline. Refuse a template that can't be filled."""
+        template = self.text(value, path) or ""
+        try:
+            return template and check_headline(template)
+        except ValueError as error:
+            self.refuse(path, str(error))
+            return ""
+
+    def undo(self, value: Any, path: str) -> str:
+        """Read a sentence about undoing."""
+        sentence = self.text(value, path) or ""
+        if len(sentence) > LONGEST_UNDO:
+            self.refuse(path, f"has more than {LONGEST_UNDO} characters")
+        return sentence
+
+    def fields(self, value: Any, path: str) -> tuple[str, ...]:
+        """Read the names of arguments that a card shows below its headline. There may be none."""
+        found = self.items(value, path)
+        if not all(isinstance(name, str) and name for name in found):
+            self.refuse(path, "takes a list of argument names", "such as ['note']")
+        return tuple(found)
 
     # --- rules
 
@@ -288,6 +337,11 @@ _ASKING: Final[Mapping[str, EntryKind]] = {
     "exclude_requester": FLAG,
     "require_reason": FLAG,
 }
+CARD: Final = {
+    "headline": EntryKind(Reader.headline, {**TEXT.schema, "maxLength": LONGEST_TEMPLATE, "pattern": PATTERN}),
+    "fields": EntryKind(Reader.fields, {"type": "array", "items": TEXT.schema, "maxItems": MAX_ENTRIES}),
+    "undo": EntryKind(Reader.undo, {**TEXT.schema, "maxLength": LONGEST_UNDO}),
+}
 RULE: Final = {
     "action": _ACTION,
     **_SCOPE,
@@ -324,6 +378,18 @@ DOCUMENT: Final = {
     ),
     "forbid": _list_of(Reader.forbidding, described(FORBID)),
     "rules": _list_of(Reader.rule, described(RULE, ("action",))),
+    "cards": EntryKind(
+        Reader.cards,
+        {
+            "type": "object",
+            "propertyNames": {**TEXT.schema, "pattern": r"^[^*?\[\]]*$"},
+            "additionalProperties": {
+                **described(CARD),
+                "minProperties": 1,
+                "dependentRequired": {"fields": ["headline"]},
+            },
+        },
+    ),
 }
 
 

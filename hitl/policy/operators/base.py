@@ -45,7 +45,7 @@ class ConditionUse:
     rating: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """Return the use for a condition inside a ``not``: tightening and loosening change places."""
+        """Return the use for a condition inside a ``not``: a condition that would tighten loosens, and the reverse."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property

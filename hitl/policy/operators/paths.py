@@ -153,7 +153,7 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
 
 
 def _may_cover(scope: CallScope, globs: Sequence[Glob | None], text: str) -> list[Glob | None]:
-    """Return the globs that may cover a path. To compile a glob takes far longer than this look at its literals."""
+    """Return the globs that may cover a path. Compiling a glob takes far longer than this check of its literals."""
     looks = ((one, hints((one,))) for one in globs)
     return [one for one, quick in looks if quick is None or not scope.paths.has_no_name(text, quick)]
 

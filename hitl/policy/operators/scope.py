@@ -24,7 +24,7 @@ ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
 #: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: The most words of a list, or characters of a text, that are read as a command. A reading looks at fewer.
+#: At most this many words of a list, or characters of a text, are read as a command. A reading looks at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -167,7 +167,7 @@ class CallScope:
 
 
 def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
-    """Return the value that holds a command, and the words that the call has beside it in ``args``."""
+    """Return the value in ``args`` that holds a command, and the further words of the command in ``args``."""
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
     return values.lookup(args, values.pointer(key)), []
@@ -179,7 +179,10 @@ _NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
-    """Return the effects of a call's command, or a text that says why they are unknown. None for a call without one."""
+    """Return the effects of a call's command, or a text that says why they are unknown.
+
+    None for a call without command.
+    """
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
@@ -210,7 +213,7 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
 
 
 def _both(one: Effects, other: Effects | str) -> Effects | str:
-    """Return the effects of a list of words that are started as they are, or that a shell reads as one line."""
+    """Join the effects of a list of words: started as they are, and read by a shell as one line."""
     if isinstance(other, str):
         return f"a shell may read the words as one line: {other}"
     says = max(one, other, key=lambda found: EFFECTS.index(found.strongest)).says
@@ -226,14 +229,14 @@ _ENTERS = re.compile(r"cd\s+[\w./-]+\s*(?:&&|;)\s*(?=\S)", re.ASCII)
 
 
 def _as_line(words: Sequence[Any]) -> str | None:
-    """Return the line that a list of words may be besides a list: some tools join the words and give them to a shell.
+    """Return a list of words as one line, because some tools join the words and give the line to a shell.
 
     Return None if the line does the same as the words, because no word has a character with a meaning to a shell.
 
-    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. Joined, only the first
-    word of the script has another meaning: it runs without its arguments. So this form is judged as the script alone,
-    unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves the
-    rest in the working folder, so the rest is returned.
+    ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. A tool that joins the words
+    changes only the first word of the script: it runs without its arguments. So this form is judged as the script
+    alone, unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves
+    the rest in the working folder, so the rest is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):

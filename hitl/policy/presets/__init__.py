@@ -49,7 +49,7 @@ def preset(name: str) -> str:
 
 
 def _filled(document: str) -> str:
-    """Return the text with every shared name replaced, also the names inside shared texts."""
+    """Return the text with the shared texts in place of their names. Names inside shared texts are replaced too."""
     return "\n".join(_line(line) for line in document.split("\n"))
 
 

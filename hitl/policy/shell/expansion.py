@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Fields = list[str | None]
 
-MAX_CHOICES = 8  # the most values of one variable that are tried
+MAX_CHOICES = 8  # at most this many values of one variable are tried
 _NODES_A_UNIT = 16
 SPLIT = "\x00"  # marks an unquoted blank inside an expanded word
 _UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})

@@ -240,7 +240,7 @@ HIJACK_VARIABLES = names(
 )
 #: Variables of HIJACK_VARIABLES that name a pager. The program `cat` as a pager only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# Variables of HIJACK_VARIABLES that change no program and no search for a program.
+# Variables of HIJACK_VARIABLES that don't change a program or the search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "

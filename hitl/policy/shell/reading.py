@@ -109,7 +109,7 @@ class PayloadReader(Protocol):
         """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. ``guessed``: the words may be no command."""
+        """Record a command in the arguments of another command. With ``guessed``, the words may not be a command."""
 
     def exactly(self, node: Node) -> list[str]:
         """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""

@@ -36,7 +36,10 @@ def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
 
 
 def written(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return every text that the statement around a command prints or redirects: the command may read any of them."""
+    """Return every text that the statement around a command prints or redirects.
+
+    The command may read any of these texts.
+    """
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
@@ -118,7 +121,7 @@ def _printed(command: Node, read: Read) -> list[str]:
 
 
 def _choices(command: Node, read: Read) -> list[list[str | None]]:
-    """Return the words of a command, once for each value that the line gives its variables."""
+    """Return the possible words of a command: one list for each value that the line gives its variables."""
     texts: list[Sequence[str | None]] = [read(child) or (None,) for child in _words(command)]
     turns = min(max(map(len, texts), default=0), _MAX_CHOICES)
     return [[choice[min(turn, len(choice) - 1)] for choice in texts] for turn in range(turns)]

@@ -157,7 +157,7 @@ class LineReader(WordReader):
     _unquoted: bool | None = None
 
     def parse(self, text: str) -> None:
-        """Parse a text and record every command in its tree. If a parse may cost too much, its words are guessed."""
+        """Parse a text and record every command in its tree. If a parse may cost too much, guess at the words."""
         self._source = text.encode("utf-8", "replace")
         short = not self.depth and len(self._source) <= work.SHORT
         if self.reading.exhausted(len(self._source) if short else work.of_parse(self._source)):
@@ -217,7 +217,7 @@ class LineReader(WordReader):
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. ``guessed``: the words may be no command."""
+        """Record a command in the arguments of another command. With ``guessed``, the words may not be a command."""
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -273,7 +273,10 @@ class LineReader(WordReader):
                 self._append(found, inner, child, glued=glued)
 
     def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
-        """Record a command, with the words after its redirections, and again with values for its variables."""
+        """Record a command, including the words after its redirections.
+
+        Record it again with the values of its variables.
+        """
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():

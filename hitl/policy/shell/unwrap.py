@@ -677,7 +677,7 @@ class _Unwrapping:
         self.at = -1
 
     def _replaced(self, word: str) -> None:
-        """Read ``xargs -I MARK``: words of standard input replace the mark, even if it is the program's name."""
+        """Read ``xargs -I MARK``: words of standard input replace the mark. The mark may even be the program's name."""
         found = _REPLACES.match(word)
         if found is None:
             return

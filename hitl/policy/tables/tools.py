@@ -56,7 +56,7 @@ class Shape:
     off: frozenset[str] = frozenset()
     #: Whether the tool shows the contents of every file below the folders that it reads.
     tree: bool = False
-    #: Arguments with which the tool shows these contents, if it doesn't always do so.
+    #: Arguments with which the tool shows these contents, if `tree` is false.
     tree_with: frozenset[str] = frozenset()
 
     def shows_trees(self, args: Iterable[str]) -> bool:

@@ -11,8 +11,13 @@ import jsonschema
 import pytest
 
 from adapters.http.app import api as document_of
+from hitl.call import Mode
+from hitl.cards.wording import say
+from hitl.operating_mode import Terms
+from hitl.outcomes import Doubt, Noted
 from tests.adapters.http.conftest import CALL, FOLDER, ME, asked
 from tests.hitl.world import BAN, GROUP, READ, WIPE, WRITE
+from tests.sentences import says
 
 if TYPE_CHECKING:
     import httpx
@@ -284,15 +289,41 @@ KEY = "\n".join(
 )
 
 
-@pytest.mark.parametrize(("old", "new"), [(KEY, "x"), ("x", KEY), (KEY, KEY.replace("Kcw\n---", "Kcx\n---"))])
-async def test_no_part_of_a_card_shows_a_line_of_a_private_key(api: Api, old: str, new: str) -> None:
-    """Neither the diff nor its sides, whether an edit removes a key, adds it or changes its last line."""
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [(KEY, "x", "diff"), ("x", KEY, "diff"), (KEY, KEY.replace("Kcw\n---", "Kcx\n---"), "card")],
+)
+async def test_no_part_of_a_card_shows_a_line_of_a_private_key(api: Api, old: str, new: str, where: str) -> None:
+    """Neither the diff nor its sides, whether an edit removes a key, adds it or changes its last line.
+
+    A change that is masked whole has no diff.
+    """
     agent = await api.agent()
     call = await asked(agent, args={"path": "k", "old_string": old, "new_string": new})
     card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
 
-    assert "[masked " in card["diff"]
+    assert "[masked " in str(card[where])
     assert "MIIE" not in str(card)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"old_string": "password: hunter2secret", "new_string": "password: hunter3secret, and more"},
+        {"oldText": "a\n", "newText": "a\npassword: hunter2secret\n"},
+        {"edits": [{"old_text": "password: hunter2secret", "new_text": "gone"}, {"old_text": "", "new_text": "x"}]},
+        {"edits": [{"old_text": "x\n", "new_text": "y\n"}, {"old_text": "b", "new_text": "password: hunter2secret"}]},
+    ],
+)
+async def test_the_diff_masks_what_the_card_masks(api: Api, args: dict[str, Any]) -> None:
+    """Both come from the same masked texts, also for a list of edits."""
+    agent = await api.agent()
+    call = await asked(agent, args={"path": "notes.txt", **args})
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+
+    assert "hunter2secret" not in str(card)
+    assert "password: [masked 13]" in card["diff"]
+    assert "password: [masked 13]" in card["diff_old"] + card["diff_new"]
 
 
 async def test_the_diff_of_long_texts_is_cut(api: Api) -> None:
@@ -362,6 +393,17 @@ async def test_beside_calls_the_api_judges_reads_and_names(api: Api) -> None:
 
     assert ("deny", "reject") == (verdict["action"], reading["verdict"])
     assert ("token:ci", ME, ["agent"]) == (me["identity"], me["on_behalf_of"], me["scopes"])
+
+
+async def test_reasons_are_sentences_to_programs(api: Api) -> None:
+    """Why a reply is no answer, and why no policy was asked: the codes of the core stay inside."""
+    agent = await api.agent()
+    reading = fits(await agent.post("/v1/replies/parse", json={"text": "what if?"}), "ParseAnswer")
+    api.gate.terms = Terms(mode=Mode.OFF)
+    verdict = fits(await agent.post("/v1/policy/evaluate", json={"tools": "files", "tool": BAN}), "VerdictAnswer")
+
+    assert says(reading["why"], Doubt.QUESTION)
+    assert ("allow", say(Noted.OFF)) == (verdict["action"], verdict["why"])
 
 
 async def test_only_an_operator_is_told_which_state_folder_is_used(api: Api) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +13,11 @@ from adapters.telegram.dispatcher import Dispatcher
 from adapters.telegram.handlers import Me
 from adapters.telegram.platform import make_bot
 from adapters.telegram.settings import TelegramSettings
+from hitl.call import Incoming
 from hitl.events import Heard, Press, Reaction, Text
 from hitl.platforms import Untaken
 from simulators.telegram import TelegramServer
+from tests.hitl.world import NOON
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -54,7 +57,8 @@ async def dispatched(bot: Bot, hear: Any, register: Callable[[Any], None] | None
     """An update on its way to whoever hears it."""
     dispatcher = Dispatcher(bot, register)
     await dispatcher.start(Me(bot.id, bot.username))
-    await dispatcher.dispatch(Update.de_json({"update_id": 1, **kind}, bot), hear)
+    body = json.dumps({"update_id": 1, **kind}).encode()
+    await dispatcher.dispatch(Incoming("telegram", "1", "telegram:42", body, NOON), hear)
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from hitl.call import Incoming
+    from hitl.events import Heard
+    from hitl.platforms import Hear
+
+
+async def unheard(heard: Heard) -> None:
+    """Nothing is heard here: what a dispatcher makes of an event is tested elsewhere."""
+    raise AssertionError(heard)
 
 
 class Desk:
-    """A handler that notes what it was given, and does what the test set for an event."""
+    """A dispatcher that notes what it was given, and does what the test set for an event."""
 
     def __init__(self) -> None:
         self.store = MemoryStore(SetClock(NOON))
-        self.intake = Intake(self.store, {"telegram": self.handle})
+        self.intake = Intake(self.store, "telegram", self.dispatch, unheard)
         self.given: list[str] = []
         self.done: list[str] = []
         self.errors: dict[str, list[Exception]] = {}
@@ -41,8 +48,9 @@ class Desk:
             await self.store.receive("telegram", event, order, b"{}")
         self.intake.wake()
 
-    async def handle(self, event: Incoming) -> None:
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
         """Note it; wait, or fail, as was set."""
+        del hear
         self.given.append(event.id)
         self._change()
         if event.id in self.gates:
@@ -153,11 +161,11 @@ async def test_what_a_handler_did_nothing_about_is_done_all_the_same() -> None:
     store = MemoryStore(SetClock(NOON))
     given: list[str] = []
 
-    async def ignore(event: Incoming) -> None:
+    async def ignore(event: Incoming, _hear: Hear) -> None:
         given.append(event.id)
 
     await store.receive("telegram", "1", "a", b"{}")
-    await _until_done(Intake(store, {"telegram": ignore}), store)
+    await _until_done(Intake(store, "telegram", ignore, unheard), store)
 
     assert ["1"] == given
 
@@ -175,11 +183,11 @@ async def test_an_event_that_was_made_up_in_the_database_is_handed_to_nobody() -
     store = Spoilt(SetClock(NOON))
     given: list[str] = []
 
-    async def handle(event: Incoming) -> None:
+    async def dispatch(event: Incoming, _hear: Hear) -> None:
         given.append(event.id)
 
     await store.receive("telegram", "1", "a", b"{}")
-    await _until_done(Intake(store, {"telegram": handle}), store)
+    await _until_done(Intake(store, "telegram", dispatch, unheard), store)
 
     assert [] == given
     assert [Event.TAMPERED] == [line.event for line in await store.history("")]

@@ -14,11 +14,13 @@ from adapters.telegram import messages as telegram
 from adapters.terminal import messages as terminal
 from hitl import replies
 from hitl.call import Call, CardTerms, Decision, Result, Risk, Runs, State, Status, Verb
+from hitl.cards import wording as core
 from hitl.cards.card import Way, card, details, headline, is_cut, outcome, outcome_for_agent
+from hitl.cards.data import view
 from hitl.cards.german import GERMAN
 from hitl.cards.languages import LANGUAGES, wording_of
-from hitl.cards.wording import ENGLISH, IN_ENGLISH, Wording, say
-from hitl.outcomes import Unfit
+from hitl.cards.wording import IN_ENGLISH, Wording, say
+from hitl.outcomes import Noted, Unfit, fact, kept
 from hitl.people import Conversation, Directory
 from hitl.people.names import Names
 from hitl.proof.canonical import canonical
@@ -27,6 +29,7 @@ from hitl.records import replace
 from hitl.testing import a_call
 from tests.hitl.world import NOON
 from tests.pseudo import PSEUDO, outside, speak
+from tests.sentences import SERVICE as ENGLISH
 
 GERMAN_WORDING = LANGUAGES["de"]
 KEYS = Keyring([("k1", b"1" * 32)])
@@ -190,7 +193,7 @@ def test_a_language_leaves_no_particular_out(language: str) -> None:
     """Each sentence holds what the English one holds."""
     wording = LANGUAGES[language]
 
-    assert [] == [key for key in ENGLISH if fields(wording.template(key)) != fields(ENGLISH[key])]
+    assert [] == [key for key in core.ENGLISH if fields(wording.template(key)) != fields(ENGLISH[key])]
 
 
 def test_german_has_what_people_see() -> None:
@@ -217,6 +220,47 @@ def test_a_stored_sentence_is_retold_with_all_that_it_quotes(stored: str) -> Non
         word in told for word in ("notes.txt", "“a (3 bytes) b”", "“*.txt”", "a.sh, b.sh", "ABC234") if word in stored
     )
     assert stored == IN_ENGLISH.retold(stored)
+
+
+@pytest.mark.parametrize("wording", LANGUAGES.values())
+@pytest.mark.parametrize(
+    ("changes", "earlier"),
+    [
+        ({"sentence": kept(fact(Noted.TOOL, tool="中"))}, {"sentence": say(Noted.TOOL, tool="中")}),
+        ({"sentence": kept(fact(Noted.COMMAND))}, {"sentence": say(Noted.COMMAND)}),
+        (
+            {"notes": ("中",) * 4 + (kept(fact(Noted.SAME, short="A")),)},
+            {"notes": ("中",) * 4 + (say(Noted.SAME, short="A"),)},
+        ),
+    ],
+)
+def test_a_stored_fact_is_shown_as_the_sentence_that_earlier_versions_stored(
+    wording: Wording, changes: dict[str, Any], earlier: dict[str, Any]
+) -> None:
+    """The card, the details and the data for programs are the same, to the count of what is cut."""
+    now, then = pending(**changes), pending(**earlier)
+
+    assert card(now, wording=wording) == card(then, wording=wording)
+    assert details(now, wording=wording) == details(then, wording=wording)
+    assert view(now) == view(then)
+
+
+@pytest.mark.parametrize("why", [Noted.NO_TOOL, Noted.POLICY_ERROR])
+def test_a_stored_denial_is_told_as_the_sentence_that_earlier_versions_stored(why: Noted) -> None:
+    """Agents, people and programs read the sentence and never the code."""
+
+    def denied(text: str) -> Call:
+        call = ended(decision=Decision.DENIED, reason=text)
+        return call.evolve(verdict=replace(call.verdict, why=text))
+
+    now, then = denied(kept(fact(why))), denied(say(why))
+
+    assert view(now) == view(then)
+    assert (say(why), say(why)) == (view(now)["why"], view(now)["reason"])
+    for wording in LANGUAGES.values():
+        assert outcome(now, wording=wording) == outcome(then, wording=wording)
+        assert outcome_for_agent(now, wording) == outcome_for_agent(then, wording)
+        assert details(now, wording=wording) == details(then, wording=wording)
 
 
 @pytest.mark.parametrize("text", ["Pay 5 EUR", "delete", "delete x", "“delete a (1 byte)” and more", "x" * 5000, ""])

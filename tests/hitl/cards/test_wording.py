@@ -15,10 +15,10 @@ import pytest
 from adapters.database.sqlite.folder import FolderInUse
 from hitl.call import Risk, Status
 from hitl.cards import wording
-from hitl.cards.wording import SIGNS, say
+from hitl.cards.wording import SIGNS, Wording, say
 from hitl.errors import SaysoError
 from sayso_client import wording as client_wording
-from tests.sentences import ENGLISH
+from tests.sentences import ENGLISH, OWNERS, SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -122,9 +122,43 @@ def _mentioned(tree: ast.AST) -> frozenset[str]:
     return frozenset(whole | made)
 
 
-def test_no_key_is_in_both_catalogues() -> None:
-    """The service's and the client's name no sentence alike, so that a test's key means one."""
-    assert set() == wording.ENGLISH.keys() & client_wording.ENGLISH.keys()
+def test_no_key_is_in_two_catalogues() -> None:
+    """The service, its platforms and the client name no sentence alike, so that a test's key means one."""
+    catalogues = (wording.ENGLISH, client_wording.ENGLISH, *OWNERS.values())
+
+    assert len(ENGLISH) == sum(map(len, catalogues))
+
+
+def test_no_sentence_of_the_core_is_of_one_platform() -> None:
+    """The platform keeps it in a catalogue of its own, so that a new platform changes nothing here."""
+    assert {"slack", "telegram"} <= OWNERS.keys()
+    for name, sentences in OWNERS.items():
+        assert [] == [key for key in wording.ENGLISH if name in key.split(".")]
+        assert [] == [key for key in sentences if name not in key.split(".")]
+
+
+def test_an_owner_joins_the_catalogue_with_sentences_of_its_own_alone() -> None:
+    """Another language says a joined sentence in English until it has its own; no owner takes another's sentence."""
+    english, german = Wording("en", {"a.b": "one {x}"}), Wording("de", {})
+    with pytest.raises(ValueError, match=r"a\.b"):
+        english.join({"a.b": "two"})
+    english.join({"c.d": ""})
+    german.join({"why.floor": "Bretter"})
+
+    assert ("one 1", "", "Bretter") == (english.say("a.b", x=1), english.say("c.d"), german.say("why.floor"))
+    assert say("why.off") == german.say("why.off")
+
+
+#: The parts of the core that say something: cards, and the file with which a suggested policy is proposed.
+SAYING = ("hitl/cards", "hitl/policy/proposal.py")
+
+
+def test_the_core_says_no_sentence() -> None:
+    """It returns and stores facts. Whoever shows them makes the sentences, in the language of the reader."""
+    core = {path.relative_to(ROOT).as_posix(): trees()[path] for path in SOURCES if ROOT / "hitl" in path.parents}
+    saying = {name for name, tree in core.items() if any(True for _ in _calls(tree))}
+
+    assert set() == {name for name in saying if not name.startswith(SAYING)}
 
 
 def test_every_key_that_is_said_exists() -> None:
@@ -220,7 +254,7 @@ def test_a_number_before_a_plural_has_words_for_one_too() -> None:
         "minutes",
     }
     numbers |= {"people", "judged", "shifted", "approved", "times"}
-    found = {key: {each[1] for each in bare.finditer(text)} & numbers for key, text in wording.ENGLISH.items()}
+    found = {key: {each[1] for each in bare.finditer(text)} & numbers for key, text in SERVICE.items()}
 
     assert set() == {key for key, names in found.items() if names} - SEVERAL
 

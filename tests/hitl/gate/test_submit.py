@@ -22,7 +22,7 @@ from hitl.errors import (
 from hitl.gate import secret_hash
 from hitl.gate.response import Submitted
 from hitl.limits import Limits
-from hitl.outcomes import Refusal, Unfit, fact
+from hitl.outcomes import Noted, Refusal, Unfit, fact
 from hitl.people import Conversation
 from hitl.proof.canonical import canonical
 from tests.hitl.world import (
@@ -277,14 +277,14 @@ class TestNeverAllowedByAccident:
         """A tool that may not run here is denied, whatever the policy would say."""
         call = await world.ask(READ, tools="elsewhere")
 
-        assert (Status.DENIED, say("why.no_tool")) == (call.status, call.reason)
+        assert (Status.DENIED, Noted.NO_TOOL) == (call.status, call.reason)
 
     async def test_a_broken_policy_denies(self, world: World) -> None:
         """No usable policy: denied, and why."""
         world.rules.broken = True
         call = await world.ask(READ)
 
-        assert (Status.DENIED, say("why.policy_error")) == (call.status, call.reason)
+        assert (Status.DENIED, Noted.POLICY_ERROR) == (call.status, call.reason)
 
     async def test_a_call_can_demand_to_be_asked(self, world: World) -> None:
         """`must_ask` parks what the policy would allow; it can't lift a denial."""

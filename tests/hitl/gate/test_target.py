@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hitl.call import Call, Decision, State
 from hitl.gate.response import Came
 from hitl.gate.target import Scene, aim
-from hitl.outcomes import Told, fact
+from hitl.outcomes import Doubt, Told, fact
 from hitl.records import replace
 from hitl.replies import Meaning as Says
-from hitl.replies import Reading
+from hitl.replies import Reading, unclear
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON
 
 FIRST, SECOND = a_call(NOON), a_call(NOON)
-YES, NO, UNCLEAR = Reading(Says.APPROVE), Reading(Says.REJECT), Reading(Says.UNCLEAR, why="question")
+YES, NO, UNCLEAR = Reading(Says.APPROVE), Reading(Says.REJECT), unclear(Doubt.QUESTION)
 #: One card stands here, and the latest message of anyone else is about it.
 RIGHT_HERE = Scene(ANN, open=(FIRST,), follows=FIRST.ref, private=True)
 

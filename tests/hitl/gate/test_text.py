@@ -8,10 +8,10 @@ import pytest
 
 from hitl.call import ReplyKind, Status, Verb
 from hitl.gate.response import Came
-from hitl.outcomes import Refusal, Told, fact
+from hitl.outcomes import Doubt, Refusal, Told, fact
 from hitl.people import Conversation
 from hitl.replies import Span, SpanKind
-from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, WRITE, World, code, reply
+from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, UMA, WRITE, World, code, reply
 from tests.sentences import says
 
 #: A channel in which nobody asks.
@@ -167,6 +167,18 @@ class TestUnclear:
         assert ("unclear", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert Status.PENDING == (await world.now(call)).status
 
+    @pytest.mark.parametrize(
+        ("who", "told"), [(ANN, Told.UNCLEAR), (UMA, Told.UNCLEAR), (SAM, Told.UNCLEAR_OTHER), (BOB, Told.UNCLEAR)]
+    )
+    async def test_only_an_approver_hears_their_own_words_again(self, world: World, who: str, told: Told) -> None:
+        """Other people may answer our message, so that it holds nobody else's words. The reason is the same for all."""
+        call = await world.ask()
+        answer = await world.type("zorp", who, target=call.ref)
+
+        said = "zorp" if who in {ANN, BOB} else "…"
+        assert answer.fact is not None
+        assert (told, fact(Doubt.WORD, said=said)) == (answer.fact.what, answer.fact.particulars["why"])
+
     async def test_then_a_clear_one_counts(self, world: World) -> None:
         """Being asked back uses nothing up."""
         call = await world.ask()
@@ -302,7 +314,7 @@ class TestHowItWasSaid:
         answer = await world.type("yes, merge it", target=call.ref)
 
         assert Came.UNCLEAR is answer.came
-        assert says(answer.text, Told.UNCLEAR, short=call.short, why="another action: merge")
+        assert fact(Told.UNCLEAR, short=call.short, why=fact(Doubt.ANOTHER, said="merge")) == answer.fact
         assert Came.APPROVED is (await world.type("yes, do it", target=call.ref)).came
 
 

@@ -129,3 +129,11 @@ def test_the_example_of_the_reference_loads() -> None:
     assert "coffee" == policy.judge(PolicyCall("", "create_payment", coffee)).rule
     assert "critical" == policy.judge(PolicyCall("", "send_email", {"to": "a@other.example"})).risk
     assert "high" == policy.judge(PolicyCall("", "send_email", {"to": "a@corp.example"})).risk
+
+
+def test_a_document_with_a_preset_keeps_its_words_for_cards() -> None:
+    """They are for cards of calls that either part asks about."""
+    policy = composed('preset: default\ncards: {pay: {headline: "Pay {amount}"}}')
+    card = policy.judge(PolicyCall("", "pay", {"amount": 5})).card
+
+    assert "Pay {amount}" == (card and card.headline)

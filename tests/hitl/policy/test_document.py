@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from hitl.call import CardTerms
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
+from hitl.records import replace
 
 GOOD = """
 version: 1
@@ -311,3 +313,58 @@ def test_an_invalid_document_can_be_pickled() -> None:
 def test_a_policy_holds_no_file() -> None:
     """Loading takes text; where it came from is only its name in messages."""
     assert isinstance(load("version: 1", name="/no/such/file"), Policy)
+
+
+CARDS = """
+version: 1
+cards:
+  pay: {headline: "Pay {amount}", undo: "It can't be undone."}
+  bank.pay:
+    headline: "Pay {amount} {currency} to {to}"
+    fields: [memo]
+rules:
+  - {id: much, tool: pay, action: deny, when: [{key: amount, op: gt, value: 9}]}
+risk_rules:
+  - {tool: other, risk: critical, message: odd}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tools", "tool", "card"),
+    [
+        ("bank", "pay", CardTerms("Pay {amount} {currency} to {to}", fields=("memo",))),
+        ("shop", "pay", CardTerms("Pay {amount}", "It can't be undone.")),
+        ("", "pay", CardTerms("Pay {amount}", "It can't be undone.")),
+        ("bank", "other", None),
+    ],
+)
+def test_a_verdict_has_the_words_for_the_card_of_its_tool(tools: str, tool: str, card: CardTerms | None) -> None:
+    """The group's tool wins over the tool of that name, and the words decide nothing."""
+    policy = load(CARDS, name="p.yaml")
+    bare = load("\n".join(CARDS.split("\n")[:2] + CARDS.split("\n")[7:]), name="p.yaml")
+    for amount in (1, 10):
+        call = PolicyCall(tools, tool, {"amount": amount})
+        verdict = policy.judge(call)
+
+        assert card == verdict.card
+        assert verdict == policy.judge_slowly(call) == policy.explain(call).verdict
+        assert replace(verdict, card=None, policy="") == replace(bare.judge(call), policy="")
+
+
+@pytest.mark.parametrize(
+    ("card", "path"),
+    [
+        ('{headline: "Pay {amount!r}"}', "/cards/pay/headline"),
+        ('{headline: "Pay {amount"}', "/cards/pay/headline"),
+        ('{headline: "Pay {to[0]}"}', "/cards/pay/headline"),
+        ("{headline: 5}", "/cards/pay/headline"),
+        ("{fields: [to]}", "/cards/pay/fields"),
+        ("{headlin: Pay}", "/cards/pay/headlin"),
+        ("Pay", "/cards/pay"),
+    ],
+)
+def test_a_card_that_cannot_be_made_is_refused_with_its_line(card: str, path: str) -> None:
+    """An error in a template is found when the policy is read, and never while a card is drawn."""
+    (told,) = problems(f"version: 1\ncards:\n  pay: {card}\n")
+
+    assert told.startswith(f"line 3: {path}: ")

@@ -28,6 +28,26 @@ WRONG: tuple[dict[str, object], ...] = (
     {"version": 1, "rules": [{"tool": "x", "action": "deny", "when": [{"any": []}]}]},
     {"version": 1, "risk": {"high": {}}},
     {"version": 1, "risk_rules": [{"tool": "x"}]},
+    {"version": 1, "cards": []},
+    {"version": 1, "cards": {"pay": {}}},
+    {"version": 1, "cards": {"pay": None}},
+    {"version": 1, "cards": {"": {"headline": "Pay"}}},
+    {"version": 1, "cards": {"pay_*": {"headline": "Pay"}}},
+    {"version": 1, "cards": {"pay": {"headline": ""}}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay {amount"}}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay {amount!r}"}}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay {}"}}},
+    {"version": 1, "cards": {"pay": {"headline": "x" * 201}}},
+    {"version": 1, "cards": {"pay": {"undo": "x" * 201}}},
+    {"version": 1, "cards": {"pay": {"fields": ["to"]}}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay", "fields": "to"}}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay", "fields": [1]}}},
+    {"version": 1, "cards": {"pay": {"headlines": "Pay"}}},
+)
+RIGHT: tuple[dict[str, object], ...] = (
+    {"version": 1, "cards": {}},
+    {"version": 1, "cards": {"pay": {"headline": "Pay {amount} {to.name}", "fields": [], "undo": "Undo: `pay back`"}}},
+    {"version": 1, "cards": {"bank.pay": {"undo": "It can't be undone."}}},
 )
 
 
@@ -48,6 +68,13 @@ def test_schema_and_checks_agree(document: dict[str, object]) -> None:
     assert not VALIDATOR.is_valid(document)
     with pytest.raises(PolicyInvalid):
         load(yaml.safe_dump(document), name="p", format="yaml")
+
+
+@pytest.mark.parametrize("document", RIGHT)
+def test_the_schema_takes_cards_that_load(document: dict[str, object]) -> None:
+    """What loading takes, the schema takes."""
+    assert VALIDATOR.is_valid(document)
+    load(yaml.safe_dump(document), name="p", format="yaml")
 
 
 def test_the_schema_is_json() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hitl.outcomes import Doubt, fact
 from hitl.replies import Meaning, Reading, data, lexicon, read, verdict
 from hitl.replies.phrase_roles import POLITE, REFUSES, YES
 
@@ -44,15 +45,15 @@ def test_a_word_that_is_yes_here_and_no_there_is_unclear() -> None:
 
 def test_an_unmeasured_language_says_so() -> None:
     """Its exact phrases are understood, marked as such, and nothing longer."""
-    assert "unmeasured language: sk" == verdict(read("súhlasím")).why
+    assert fact(Doubt.UNMEASURED, said="sk") == verdict(read("súhlasím")).why
     assert Meaning.UNCLEAR is verdict(read("súhlasím zajtra")).verdict
 
 
 def test_a_no_of_an_unmeasured_language_may_have_a_reason_behind_a_comma() -> None:
     """The words before the comma must be a no alone, and no other language may have them as a yes."""
-    assert Reading(Meaning.REJECT, reason="luma ang kopya", why="unmeasured language: fil") == verdict(
-        read("hindi, luma ang kopya")
-    )
+    unmeasured = fact(Doubt.UNMEASURED, said="fil")
+
+    assert Reading(Meaning.REJECT, "luma ang kopya", why=unmeasured) == verdict(read("hindi, luma ang kopya"))
     assert Meaning.UNCLEAR is verdict(read("jo, prodservern brinner")).verdict
     assert Meaning.REJECT is not verdict(read("hindi, sige")).verdict
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hitl.replies import Meaning, Reading, read, verdict
+from hitl.outcomes import Doubt
+from hitl.replies import Meaning, Reading, read, unclear, verdict
 
 YES, NO = Meaning.APPROVE, Meaning.REJECT
 
@@ -50,7 +51,7 @@ def test_each_answer_keeps_its_own_target_and_reason() -> None:
 
 def test_several_answers_are_not_one() -> None:
     """Taken as one message they decide nothing."""
-    assert Reading(Meaning.UNCLEAR, why="two answers") == verdict(read("approve 3F2A9C, reject K7Q2MX"))
+    assert unclear(Doubt.TWO) == verdict(read("approve 3F2A9C, reject K7Q2MX"))
 
 
 def test_a_known_ref_of_letters_only_is_a_ref() -> None:

@@ -44,6 +44,19 @@ async def reply(stage: TelegramStage, who: str, question: Message, text: str) ->
     await group.settle()
 
 
+async def test_a_bots_reply_to_the_question_is_on_record_with_the_call(stage: TelegramStage) -> None:
+    """The question is about the call as its card is, so that the record of the call shows who tried to answer it."""
+    call, question = await needing_a_reason(stage)
+    group = stage.surface
+    other = await group.server.bot("other_bot")
+    await group.server.add_bot(group.room, other.user)
+    await group.server.say(other.user, group.room, "it was announced", reply_to=question)
+    await group.settle()
+
+    assert "barred" == (await stage.events(call))[-1]
+    assert Status.PENDING == await stage.status(call)
+
+
 async def test_the_card_asks_the_one_who_pressed(stage: TelegramStage) -> None:
     """In its second line, until she said it or a minute is over; no further message is written."""
     call, card = await rejected(stage)

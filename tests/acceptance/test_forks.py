@@ -45,7 +45,7 @@ def told(place: Installation, words: list[str]) -> subprocess.CompletedProcess[s
     done = place.run(*words, given="no: document")
     for name in ("stdout", "stderr"):
         text = getattr(done, name).replace(str(place.root), "")
-        setattr(done, name, re.sub(r"\b[\w-]*\d[\w-]*|\b[A-Z]{6}\b", "-", text))
+        setattr(done, name, re.sub(r"\b[\w-]*\d[\w-]*|\b[A-Z]{12}\b", "-", text))
     return done
 
 

@@ -1,7 +1,7 @@
 """One person's conversation in a terminal: typed lines go to the conversation engine, which shows cards and outcomes.
 
-It has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached client use
-it.
+This module has no code for keyboards: `hear` takes a line, and `show` prints text. The demo, a pipe and an attached
+client use it.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Console:
         return own
 
     def changed(self, call: Call) -> None:
-        """Show the card of a new call, and the outcome of an ended one, if the call belongs to this conversation."""
+        """Show the card of a new call, and the outcome of an ended call, if the call belongs to this conversation."""
         if call.origin != self._place or not self._may_see(call):
             return
         self._running.pop(call.ref, None)

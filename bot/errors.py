@@ -11,7 +11,10 @@ __all__ = ["SettingsError", "explained"]
 
 
 def explained(error: OSError) -> str:
-    """Return a sentence for people about an error of the operating system, with what to do if this user may not."""
+    """Return a sentence for people about an error of the operating system.
+
+    If this user lacks the permission, the sentence names the next step.
+    """
     from bot.names import login
 
     if not isinstance(error, PermissionError) or error.filename is None:

@@ -125,7 +125,7 @@ def _passed(server: str, variable: str) -> str:
 def _kept(command: Sequence[str]) -> Sequence[str]:
     """Return the command line that starts a server under a keeper.
 
-    Then the server ends with this service, and it can't act as a person with the service's user id.
+    With a keeper, the server ends when this service ends, and it can't act as a person with the service's user id.
     """
     program = shutil.which(command[0])
     if program is None:

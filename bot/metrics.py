@@ -155,7 +155,10 @@ class Metrics:
         return name if name in self._surfaces else "other" if name else _NOWHERE
 
     def look(self, database: Path) -> None:
-        """Set the gauges to the numbers in the database. This reads beside the service, and takes some milliseconds."""
+        """Set the gauges to the numbers in the database.
+
+        The method reads the database beside the service, and takes some milliseconds.
+        """
         from adapters.database.sqlite.survey import surveyed
 
         now = self._clock.now()

@@ -70,7 +70,7 @@ class Connector:
         self._work.add_done_callback(self._ended)
 
     async def stop(self) -> None:
-        """Take no more events, and end their handling. Recorded events are handled at the next start."""
+        """Take no more events, and stop handling events. Recorded events are handled at the next start."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)

@@ -121,7 +121,7 @@ class Prepared:
 
 
 class Policies:
-    """Holds the policy that applies now, for the gate. Raises SettingsError if there is no usable one at the start."""
+    """Holds the policy that applies now, for the gate. Raises SettingsError at the start without a usable policy."""
 
     def __init__(self, library: Library, name: str) -> None:
         need_engine()

@@ -1,8 +1,8 @@
 """The names whose rights `sayso revoke` has ended, one a line in a file of the state folder.
 
-The service can write the state folder wherever it runs; the folder of the settings is often read-only or root's. No
-tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still counts,
-so that nobody gets rights back by an upgrade.
+The service can write the state folder wherever it runs; the folder of the settings is often read-only, or belongs to
+root. No tool of an agent reaches the state folder. Earlier versions kept the names beside the settings. That file still
+counts, so that nobody gets rights back by an upgrade.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def older_file(source: Path) -> Path:
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
     """Return the revoked names of a state folder, and those beside the settings file `source`.
 
-    Some users, such as an agent's, can't enter the state folder. For them only the second file counts. This is safe,
-    because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it may
-    end rights.
+    Some users, such as an agent's, can't enter the state folder. For these users, only the second file counts. This is
+    safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it
+    may end rights.
     """
     found = _names(older_file(source)) if source else frozenset()
     if not os.access(state, os.X_OK, effective_ids=True):

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 async def roll_back(gate: Gate) -> None:
-    """End all open calls, and record that, because the database is older than its mark."""
+    """End all open calls, because the database is older than its mark. The record gets a line about it."""
     _log.error("store.older", {"why": say("start.older")})
     while any([await _voided(gate, call) for call in await gate.store.unfinished()]):
         pass

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: At most this many repeated calls are remembered. Somebody may still wait for the old call.
+#: At most this many calls that were asked for again are remembered, because somebody may still wait for the old call.
 _REMEMBERED = 512
 
 
@@ -109,7 +109,7 @@ class Service:
     async def submit(self, ask: Ask) -> Submitted:
         """Record a call, and run it if it is allowed and the service runs it. Raises the errors of `Gate.submit`.
 
-        Large calls are handled one at a time, so that others are answered between any two of them.
+        Large calls are handled one at a time, so that other callers are answered between any two of them.
         """
         if not looks_large(ask.args):
             return await self._whole(self._submitted(ask))
@@ -160,7 +160,7 @@ class Service:
         return not self._sending and not self._running
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run work that isn't part of a call, such as an agent's turn. It is cancelled when the service stops."""
+        """Run work that isn't part of a call, such as an agent's turn. The work is cancelled when the service stops."""
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
@@ -220,7 +220,7 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled: a lease that was taken must be run."""
+        """Run the use case to its end, even if its caller is cancelled: each call whose lease was taken must be run."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
         whole.add_done_callback(lambda _: answer.cancel())

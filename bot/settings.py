@@ -227,7 +227,10 @@ class RetentionSettings(_Part):
     @field_validator("events")
     @classmethod
     def _known_again(cls, age: timedelta) -> timedelta:
-        """Refuse a time below a week. Platforms send an event again for at most a day, and it must be known then."""
+        """Refuse a time below a week.
+
+        Platforms send an event again for at most a day, and the service must still know the event then.
+        """
         if age < timedelta(days=7):
             raise ValueError("must be at least 7d")
         return age
@@ -259,7 +262,9 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, with neither, or with settings that belong to the other."""
+        """Refuse a server with both a command and a URL, with neither, or with settings that only the other kind of
+        server has.
+        """
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):
@@ -358,7 +363,7 @@ class Settings(BaseSettings):
         return {name: section for name, section in found.items() if section is not None}
 
     def section(self, name: str) -> Any:
-        """Return a platform's section with every secret read from its file; None if the platform isn't set up.
+        """Return a platform's section with every secret read from its file, or None if the platform isn't set up.
 
         Raises SettingsError for a file that can't be read.
         """
@@ -468,7 +473,7 @@ class Settings(BaseSettings):
     def exposed(self) -> list[Path]:
         """Return those protected paths that lie in the workspace. Tools could read or change them there.
 
-        These are the state, secrets, policies, handlers and the programs of this service itself.
+        The protected paths are the state, secrets, policies, handlers and the programs of this service itself.
         """
         workspace = self.folder("workspace")
         guarded = [
@@ -591,7 +596,9 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
         return {key: _anchored(parts[1], one, folder) for key, one in value.items()}
     if origin is list and isinstance(value, list):
         return [_anchored(parts[0], one, folder) for one in value]
-    for part in parts:  # of a union: a value that is already anchored stays the same
+    # A union, or an `Annotated` type: try each part in turn. The order doesn't matter,
+    # because a path stays unchanged after one part has made it absolute.
+    for part in parts:
         value = _anchored(part, value, folder)
     return value
 

@@ -127,7 +127,7 @@ class Traces:
 
 
 def _attributes(call: Call) -> dict[str, str]:
-    """Return the attributes of a call's trace. None holds a person, an argument or a text."""
+    """Return the attributes of a call's trace. No attribute holds a person, an argument or a text."""
     told = {
         "sayso.ref": call.ref,
         "sayso.tools": call.tools,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: At most this many calls are kept, at about 3 KB each. A few hundred calls are in flight between an answer and the
 #: wait for the next.
 _REMEMBERED = 512
-#: Calls with more text than this aren't remembered but read from the store, or hundreds of large calls could fill the
-#: memory.
+#: Calls with more text than this aren't remembered but read from the store, because hundreds of large calls could fill
+#: the memory.
 _LONGEST = 1 << 14
 
 

@@ -101,7 +101,7 @@ class Runs(StrEnum):
 class PolicyCall(Struct, frozen=True):
     """The part of a call that policies look at.
 
-    Relative paths start from the folder `cwd`. `annotations` are MCP tool hints, None if the tool isn't an MCP tool.
+    Relative paths start from the folder `cwd`. `annotations` are MCP tool hints, or None if the tool isn't an MCP tool.
     With `trusted_annotations` the operator trusts that server, so its hints may also lower the risk.
     """
 
@@ -117,7 +117,8 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: Whether the call runs confined to its folder and without network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool. Then the tool's name proves nothing.
+    #: Whether a program other than a coding agent or this service serves the tool. The name of such a tool proves
+    #: nothing.
     foreign: bool = False
 
 
@@ -140,16 +141,16 @@ class CardTerms(Struct, frozen=True):
     caller wrote the arguments.
     """
 
-    #: A template over the arguments (`hitl.cards.templates`), '' for none: "Pay {amount} {currency} to {to}".
+    #: A template over the arguments (`hitl.cards.templates`), or '' for none: "Pay {amount} {currency} to {to}".
     headline: str = ""
     #: One sentence about undoing the call, or ''. Text between backticks is a command.
     undo: str = ""
     #: The arguments that the card shows below the operator's headline. None means all arguments that the headline
     #: doesn't name.
     fields: tuple[str, ...] | None = None
-    #: The stage of the installation, '' for an installation without stages.
+    #: The stage of the installation, or '' for an installation without stages.
     stage: str = ""
-    #: JSON pointers to the members of the arguments in the order in which the caller gave them, () for the canonical
+    #: JSON pointers to the members of the arguments in the order in which the caller gave them, or () for the canonical
     #: order (`hitl.cards.written.Form`).
     order: tuple[str, ...] = ()
     #: For each number with a fraction or an exponent: (JSON pointer, the digits that the caller wrote).
@@ -190,8 +191,8 @@ class Ask(Struct, frozen=True):
 
     `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
     own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
-    call; nothing does the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names
-    an ended call that this call repeats.
+    call; no field demands the opposite. `key` is the caller's idempotency key, unique for each requester. `previous`
+    names an ended call that this call repeats.
     """
 
     tools: str
@@ -211,6 +212,8 @@ class Ask(Struct, frozen=True):
     #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
     #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
+    #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
+    surface: str = ""
     #: Facts that the interface got with the request and must return with the call, as JSON types. They go into the
     #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -226,7 +229,7 @@ class ToolInfo(Struct, frozen=True):
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves the tool, such as an MCP server. Then the tool's name proves nothing.
+    #: Whether another program serves the tool, such as an MCP server. The name of such a tool proves nothing.
     foreign: bool = False
 
 
@@ -239,10 +242,9 @@ class Preparation(Struct, frozen=True):
 
     `preconditions` are facts that must still hold when the call runs (`base:notes.txt` -> SHA-256 of the file).
     `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
-    arguments, because the card shows it in place of these arguments.
-    `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
-    `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may give. `undo` is one sentence
-    about undoing the call, '' if nothing is known about that.
+    arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
+    notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
+    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that.
     """
 
     sentence: str
@@ -270,7 +272,7 @@ class Call(Struct, frozen=True):
 
     `due_at` is the time at which the clock next ends something about the call: the deadline while the call is pending,
     the end of the claim window while nobody has claimed it, the end of the lease while it runs, or the end of the wait
-    for a reason if the person who rejected it was asked for one. It is None if nothing more is due.
+    for a reason if the person who rejected it was asked for one. `due_at` is None if nothing more is due.
 
     `reason` is '' if Sayso asked for a reason and none came.
     """
@@ -316,7 +318,7 @@ class Call(Struct, frozen=True):
     finished_at: datetime | None = None
     result_mac: str | None = None
     due_at: datetime | None = None
-    #: Whether retention has archived the call: it is never asked or run again.
+    #: Whether retention has archived the call. An archived call never runs, and nobody is asked about it again.
     archived: bool = False
     #: The time when retention erased the arguments and the texts that reveal them (`hitl.gate.retain`), or None.
     erased_at: datetime | None = None
@@ -572,7 +574,7 @@ class Post(Struct, frozen=True):
 
 
 class Sending(Struct, frozen=True):
-    """A leased outbox row: its id, the number of attempts before, and the id of the card's message, None if unknown."""
+    """A leased outbox row: its id, the number of earlier attempts, and the id of the card's message, if known."""
 
     id: int
     post: Post
@@ -606,7 +608,7 @@ class Bound(Struct, frozen=True):
     message: str
     #: The ref of the call that the message is about.
     ref: str
-    #: The identity of the person whom the message asks for a reason, '' if it asks nobody.
+    #: The identity of the person whom the message asks for a reason, or '' if it asks nobody.
     asks: str
     #: The MAC over the other fields (`seals.bound`).
     mac: str
@@ -623,7 +625,7 @@ class KeptTurn(Struct, frozen=True):
     identity: str
     #: The principal of that person when the turn began. This principal is the requester of the turn's calls.
     requester: str
-    #: The platform's id of the person's message, '' if the message has no id.
+    #: The platform's id of the person's message, or '' if the message has no id.
     message: str
     #: The words that the person said to the agent.
     text: str

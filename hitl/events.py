@@ -26,9 +26,9 @@ class Heard:
 
     #: The person's identity, as the platform proves it.
     identity: str = ""
-    #: The person's current name on the platform, '' if the platform doesn't say.
+    #: The person's current name on the platform, or '' if the platform doesn't say.
     called: str = ""
-    #: The person's handle on the platform, '' if the platform doesn't say.
+    #: The person's handle on the platform, or '' if the platform doesn't say.
     handle: str = ""
     #: The conversation, in the form of a route.
     conversation: str = ""
@@ -36,14 +36,14 @@ class Heard:
     message: str | None = None
     #: The platform's handle for answering that person alone, or None.
     press: str | None = None
-    #: The reason why this event can't decide anything, as the key of a sentence; None for an event that can.
+    #: The reason why this event can't decide anything, as the key of a sentence, or None for an event that can decide.
     barred: str | None = None
     #: Whether a program wrote the message. We never answer programs, because two programs would answer each other for
     #: ever.
     program: bool = False
     #: The time of the event, or of its arrival if the platform doesn't say.
     at: datetime | None = None
-    #: Source and id of the inbox row that holds the event; None on a surface without an inbox.
+    #: Source and id of the inbox row that holds the event, or None on a surface without an inbox.
     event: tuple[str, str] | None = None
     #: The time when the inbox row of the event was written, by the store's clock.
     received_at: datetime | None = None
@@ -54,7 +54,7 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
-    #: Whether the platform itself shows that the button isn't one of ours. Then the press is no forgery.
+    #: Whether the platform itself shows that the button isn't one of ours. Such a press is no forgery.
     stray: bool = False
 
 
@@ -97,7 +97,7 @@ class Command(Heard):
 class Explained(Heard):
     """The answer from a window in which we asked for the reason of a press.
 
-    `text` is the reason, '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
+    `text` is the reason, or '' for none. `ref` is the ref of the call, and `verb` the verb of the pressed button.
     """
 
     ref: str

@@ -109,10 +109,10 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
 def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict[str, Any]:
     """Return a line of the record as JSON types.
 
-    `call` is the line's request, None for a line about the service itself. `flaws` names the parts of the request that
-    failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level, user,
-    reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys are
-    ours. If somebody changed the event to an unknown one, `event_type` is null.
+    `call` is the line's request, or None for a line about the service itself. `flaws` names the parts of the request
+    that failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level,
+    user, reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys
+    are ours. If somebody changed the event to an unknown one, `event_type` is null.
     """
     data, event = mask_value(data_of(line.data)), line.event
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
@@ -180,7 +180,10 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 def _most(tools: Mapping[str, _Tally], decisions: frozenset[Decision]) -> list[dict[str, Any]]:
-    """Return the tools with the most requests that ended with one of these decisions, and their share."""
+    """Return the tools with the most requests that ended with one of these decisions.
+
+    Each has the number of these requests, and their share of all requests for the tool.
+    """
     counts = {tool: sum(tally.decisions[each.value] for each in decisions) for tool, tally in tools.items()}
     most = sorted((tool for tool, count in counts.items() if count), key=lambda tool: (-counts[tool], tool))[:MOST]
     return [

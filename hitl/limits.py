@@ -32,8 +32,8 @@ class Limits:
     The second confirmation of a critical call must come between `soonest_second_yes_s` and `second_yes_s` after the
     first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester and
     agent are pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`;
-    more are a flood. Agents name themselves, so all agents of one requester together have `CEILING` times as much. If a
-    person rejected a call of an agent outside of this service, the same requester and agent can't ask for it again
+    more are a flood. Agents name themselves, so all agents of one requester together may have `CEILING` times as many.
+    If a person rejected a call of an agent outside of this service, the same requester and agent can't ask for it again
     within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a card reads
     all of them. `approvals` is the number of people who must approve.
     """
@@ -67,12 +67,12 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
 class Rejections:
     """Remembers recent rejections, so that no agent asks for the same call again and again.
 
-    This is no record: it only protects people's attention. It keeps the latest 10,000 rejections, in memory, until a
+    This memory is no record: it only protects people's attention. The latest 10,000 rejections are kept until a
     restart.
     """
 
     limits: Limits
-    #: By requester, agent, tool and digest: the short ref of the rejected call, and when it was rejected.
+    #: (requester, agent, tool, digest) -> the short ref of the rejected call, and the time of the rejection.
     _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
         default_factory=lambda: FIFOCache(_KEPT)
     )
@@ -100,9 +100,10 @@ class Rejections:
 
 
 def _is_own(call: Ask | Call) -> bool:
-    """Return whether this is a tool call of the service's own agent. Calls of the MCP gateway name a session.
+    """Return whether this is a tool call of the service's own agent.
 
-    The service runs all questions. A caller's question needs no session, so it counts here as a call of the own agent.
+    The service also runs the calls of the MCP gateway, which name a session, and all questions. Only a call without a
+    session that isn't a question comes from the service's own agent.
     """
     question = is_asked(call) if isinstance(call, Ask) else is_question(call)
     return call.runs is Runs.SERVICE and not call.session and not question
@@ -112,8 +113,8 @@ def _is_own(call: Ask | Call) -> bool:
 class Flood:
     """Counts how many calls each agent asked people about recently. With too many cards, people stop reading them.
 
-    This is no record: it only protects people's attention. It is kept in memory until a restart, for at most 10,000
-    agents; the agents that haven't asked for the longest time are dropped first.
+    These counts are no record: they only protect people's attention. They are kept in memory until a restart, for at
+    most 10,000 agents; the agents that haven't asked for the longest time are dropped first.
     """
 
     limits: Limits

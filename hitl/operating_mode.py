@@ -44,7 +44,8 @@ class Terms:
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
-    #: `TOOL` or `TOOLS.TOOL` -> the operator's additions to the cards of this tool's calls. `TOOLS.TOOL` wins.
+    #: `TOOL` or `TOOLS.TOOL` -> the operator's additions to the cards of this tool's calls. `TOOLS.TOOL` takes
+    #: precedence over `TOOL`.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
     #: The longest time in seconds that a call stays pending. None leaves it to the policy.
     timeout_s: int | None = None

@@ -41,11 +41,11 @@ class Talker(Protocol):
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that our latest message in this place is about, if it came before the message `before`.
 
-        Return None if it didn't, if it is about no call, or if that isn't known.
+        Return None if our latest message came later, is about no call, or isn't known.
         """
 
     def link(self, route: str, message: str) -> str:
-        """Return the https address of a message, '' if the platform has none for it."""
+        """Return the https address of a message, or '' if the platform has none for it."""
 
     def learn_move(self, old: str, new: str) -> None:
         """Send messages for the conversation `old` to `new` from now on."""
@@ -78,7 +78,7 @@ class Talker(Protocol):
         """
 
     async def attach(self, route: str, file: File, *, about: str, card: str) -> bool:
-        """Send a file below the card that is the message `card`. Return whether the file was sent.
+        """Send a file below the card whose message has the id `card`. Return whether the file was sent.
 
         A platform whose `show` sends such a file does nothing, and returns False.
         """
@@ -87,6 +87,12 @@ class Talker(Protocol):
         """With `on`, show people there that an answer is being made; without `on`, stop showing it.
 
         The platform also stops by itself after some seconds. A platform that can't show it does nothing.
+        """
+
+    async def mark_undecided(self, message: str) -> None:
+        """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
+
+        Do nothing on a platform where a message can always be shown to one person alone.
         """
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:

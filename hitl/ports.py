@@ -50,7 +50,7 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """The contents of one unit. `call` is the call's new row; None if the unit only adds other rows.
+    """The contents of one unit. `call` is the call's new row, or None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
 
@@ -69,9 +69,9 @@ class Change(Struct, frozen=True):
 class Unit(Struct, frozen=True):
     """One write that happens as a whole or not at all.
 
-    With `expect` it is a conditional UPDATE. Without, its call (if it has one) is new. The store calls `seal` once,
-    inside the write, with its time. The same time goes into the condition, the recorded times and the MACs. `seal`
-    must have no side effects.
+    With `expect` it is a conditional UPDATE. Without `expect`, its call (if it has one) is new. The store calls `seal`
+    once, inside the write, with its time. The same time goes into the condition, the recorded times and the MACs.
+    `seal` must have no side effects.
     """
 
     expect: Expect | None
@@ -162,7 +162,10 @@ class Calls(Protocol):
         """Return the calls that have a `due_at`, so the clock will still end something about them; oldest first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """Return the latest prompt of this kind for this person and call. None if it is missing or its MAC is wrong."""
+        """Return the latest prompt of this kind for this person and call.
+
+        Return None if it is missing or its MAC is wrong.
+        """
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """Return the record of one call, oldest line first. For ref '' return the service's own record."""
@@ -203,7 +206,10 @@ class Outbox(Protocol):
         """Record that this message on this route is the card of the call."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Return the ref and the route of the card with this message id. None for no card, or for a wrong MAC."""
+        """Return the ref and the route of the card with this message id.
+
+        Return None for no card, or for a card with a wrong MAC.
+        """
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Return route -> message id for each route that has, or will get, the card of a call."""
@@ -227,7 +233,8 @@ class Inbox(Protocol):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
+        counted.
         """
 
 
@@ -285,7 +292,7 @@ class Credentials(Protocol):
         """Store a new token and its line of the record. Return False if its name was used before."""
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token, add its line to the record, and return the revoked token."""
+        """Revoke a token, add a line about that to the record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Store the time at which a token was last used."""
@@ -304,8 +311,8 @@ class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
 
     Any method raises `hitl.errors.Unavailable` if the store can't be read or written; nothing was changed then. Events,
     cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn with a
-    wrong MAC is never returned. An event with a wrong MAC is marked. The readers of bindings and of the record check
-    the MACs themselves.
+    wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of bindings and
+    of the record check the MACs themselves.
     """
 
 
@@ -313,9 +320,9 @@ class PlatformError(Exception):
     """A chat platform refused a message, or failed.
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
-    at all can be sent to that place, because the place or our access to it is gone. It is False if one person alone
-    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked.
-    `remedy` is the key of the sentence that names the remedy, '' if no remedy is known.
+    at all can be sent to that place, because the place or our access to it is gone. `lost` is False if one person alone
+    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked. `remedy`
+    is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -329,7 +336,7 @@ class PlatformError(Exception):
 
 
 class NotYetError(PlatformError):
-    """The platform's rate limits allow no edit before this number of seconds is over. Nothing was sent."""
+    """The platform's rate limits allow no edit before `retry_s` seconds are over. Nothing was sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("paced", passing=True, retry_s=seconds)
@@ -361,7 +368,7 @@ class Chat(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message in a conversation with an agent. `by` is the principal who said it, None for the agent."""
+    """One message in a conversation with an agent. `by` is the principal who said it, or None for the agent."""
 
     by: str | None
     text: str
@@ -400,10 +407,10 @@ class Agent(Protocol):
         """Return a text for people that describes the messages which the agent understands, in their language."""
 
     def understands(self, text: str) -> bool:
-        """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
+        """Return whether a text is meant for the agent. Used if the text may also be an unclear answer."""
 
     async def take(self, turn: Turn) -> str:
-        """Take one turn. Return the text to say at its end, '' for nothing. The turn may be cancelled at any await."""
+        """Take one turn. Return its last text, or '' to say nothing. The turn may be cancelled at any await."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -577,8 +584,8 @@ class Repository:
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: The first finding that could make a read-only git command run a program or read outside the repository:
-    #: a configuration key, or a short name of a file or fault. None if nothing was found.
+    #: The first finding that could make a read-only git command run a program or read outside the repository: a
+    #: configuration key, or a short name of a file or fault. It is None if nothing was found.
     armed: str | None
     #: Whether an address in the configuration holds a user name or a password.
     secret: bool = False
@@ -588,13 +595,14 @@ class Repository:
 class Tree:
     """The files below a folder, or one single file."""
 
-    #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
+    #: The absolute path of the folder, with all links resolved. For a single file, this is the folder that holds the
+    #: file.
     root: str
     #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]
     #: False if a folder could not be read, or if there were more entries than the caller's limit.
     complete: bool
-    #: Whether the given path is a file. Then `files` holds only its name.
+    #: Whether the given path is a file. In that case `files` holds only its name.
     single: bool = False
     #: The symbolic links among `files`.
     links: Sequence[str] = ()

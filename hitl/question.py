@@ -1,7 +1,7 @@
 """Questions to people. A question is a call of a built-in tool: nothing runs it, and its result is a person's answer.
 
-A question is stored, shown, sealed, recorded and ended as any call. Its approval is the answer: the approval's reason
-holds the words. See `docs/decisions/questions.md`.
+A question is stored, shown, protected by MACs, recorded and ended as any call. Its approval is the answer: the
+approval's reason holds the words. See `docs/decisions/questions.md`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ EXECUTOR: Final = "sayso:question"
 LONGEST: Final = 1000
 #: The longest option that every platform shows whole on a button: Slack takes 75 characters, a phone shows fewer.
 LONGEST_OPTION: Final = 60
-#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000, because the window takes no
-#: more.
+#: The longest answer, in characters. On Slack, an answer in a window has at most 3,000 characters, because the window
+#: takes no more.
 LONGEST_ANSWER: Final = 4000
 FEWEST_OPTIONS: Final = 2
 MOST_OPTIONS: Final = len(CHOICES)
@@ -55,18 +55,21 @@ SCHEMA: Final[Mapping[str, Any]] = {
 }
 INFO: Final = ToolInfo(EXECUTOR, hashlib.sha256(canonical(SCHEMA)).hexdigest(), schema=SCHEMA)
 
-#: Formatting by which a person takes words back, hides them, or repeats somebody else's.
+#: Formatting by which a person takes words back, hides them, or repeats the words of somebody else.
 _NOT_MEANT = frozenset({SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.QUOTE})
 _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Whether a request is a question. A call that its caller runs is no question, even with the same tool name."""
+    """Return whether a request is a question.
+
+    A call that its caller runs is no question, even with the same tool name.
+    """
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 
 def is_question(call: Call) -> bool:
-    """Whether a call is a question."""
+    """Return whether a call is a question."""
     return call.executor == EXECUTOR
 
 
@@ -84,7 +87,7 @@ def prepared(ask: Ask) -> Preparation:
 
 
 def _are_options(options: object) -> bool:
-    """Whether a value is a list of options that fit the limits and look different to people."""
+    """Return whether a value is a list of options that fit the limits and look different to people."""
     if not isinstance(options, list | tuple) or not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
         return False
     fit = all(isinstance(one, str) and one.strip() and len(visible(one)) <= LONGEST_OPTION for one in options)
@@ -97,7 +100,7 @@ def asked(call: Call) -> str:
 
 
 def options(call: Call) -> tuple[str, ...]:
-    """Return the answers that a question offers, () if any words answer it."""
+    """Return the answers that a question offers, or () if any words answer it."""
     return tuple(map(str, call.arguments.get("options") or ()))
 
 
@@ -136,10 +139,10 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
+    """Return whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 
 def _plain(text: str) -> str:
-    """Return a text as answers are compared: in lower case, without surplus blanks and without a stop at the end."""
+    """Return a text for comparisons: in lower case, without surplus blanks and without a stop at the end."""
     return " ".join(text.split()).rstrip(".!").casefold()

@@ -1,4 +1,4 @@
-"""Make a changed copy of a msgspec struct or a dataclass, as `copy.replace` does from Python 3.13 on."""
+"""Makes a changed copy of a msgspec struct or a dataclass, as `copy.replace` does from Python 3.13 on."""
 
 from __future__ import annotations
 

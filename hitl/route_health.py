@@ -1,6 +1,7 @@
 """The conversations that could not be reached recently, with the platform's error message for each.
 
-This is kept in memory. After a restart or a reload every conversation counts as reachable until a message to it fails.
+The list is kept in memory. After a restart or a reload every conversation counts as reachable until a message to it
+fails.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-#: A conversation counts as lost for this many seconds. Then Sayso tries the next card there again.
+#: A conversation counts as lost for this many seconds. After that, Sayso tries the next card there again.
 LOST_FOR_S = 300.0
 #: For this many seconds a refusal makes the service unready, unless a message arrives there before.
 ALARMED_FOR_S = 3600.0

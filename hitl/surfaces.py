@@ -40,7 +40,7 @@ class Surface:
     name: str
     #: The surface's name for people.
     title: str = ""
-    #: Parses a place. None: the surface gets no cards through the outbox, and its places have no parts.
+    #: Parses a place. This is None if the surface gets no cards through the outbox and its places have no parts.
     parse: Callable[[str], Place] | None = None
     #: Whether people on this surface see and decide every call, wherever the call's cards are.
     shows_every_call: bool = False

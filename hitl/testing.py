@@ -274,7 +274,10 @@ class MemoryOutbox(_Memory):
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
     ) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now. Calm routes get no refresh."""
+        """Lease the next outbox row of each route that isn't busy, if the row may go out now.
+
+        Routes in `calm` get no refresh.
+        """
         now = self.clock.now()
         ready: dict[str, tuple[bool, int, _Queued]] = {}
         for number, row in self._heads():
@@ -311,7 +314,7 @@ class MemoryOutbox(_Memory):
                 row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """Record that this message is the card of the call on this route. The card isn't posted there again."""
+        """Record that this message is the card of the call on this route. The call's card isn't posted there again."""
         self._cards[ref, route] = _Card(message)
         self._drop((ref, route), PostKind.CARD)
 
@@ -370,7 +373,8 @@ class MemoryInbox(_Memory):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
+        counted.
         """
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:
@@ -467,7 +471,7 @@ class MemoryCredentials(_Memory):
 
 
 class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
-    """A whole store in memory, for tests and for trying things out. It is lost at the end of the process."""
+    """A whole store in memory, for tests and for trying things out. Its data are lost at the end of the process."""
 
 
 def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:

@@ -21,7 +21,7 @@ _KEPT = 10_000
 class Patience:
     """Remembers when each of the latest 10,000 messages was let through, and how often it was held back since then.
 
-    It is kept in memory until a restart.
+    This memory lasts until a restart.
     """
 
     def __init__(self, now: Callable[[], float], every_s: float = EVERY_S) -> None:
@@ -32,7 +32,7 @@ class Patience:
     def admits(self, thing: Hashable) -> bool:
         """Return whether to let this message through: the last one was at least `every_s` seconds ago (60 by default).
 
-        If so, the message counts as sent now.
+        A message that is let through counts as sent now.
         """
         return self.held_back(thing) is not None
 

@@ -17,7 +17,8 @@ _TICK = timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-# Cached, because a call has few different times, but they are converted about 24 times until its run is over.
+# The results are cached, because a call has few different times, and they are converted about 24 times until its run is
+# over.
 @lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Return the microseconds since the epoch. Raises TypeError for a datetime without a time zone."""
@@ -43,7 +44,9 @@ def span(text: str) -> timedelta:
 
 
 class Steady:
-    """A clock that never goes back. If the clock behind it was set back, it repeats the newest time that it knows.
+    """A clock that never goes back.
+
+    If somebody set the clock back that `Steady` reads, `Steady` repeats the newest time that it knows.
 
     Otherwise a clock that is set back could make a late answer count again, and could give a newer line of the record
     an earlier time than an older line.

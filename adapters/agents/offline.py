@@ -42,7 +42,11 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] =
 
 
 class Offline:
-    """Makes one tool call for one command in each turn. The service sends the outcome to people."""
+    """An agent without a model.
+
+    It reads the text of a turn as one command, and makes that command's tool call. For any other text it makes no call.
+    The service sends the outcome to people.
+    """
 
     name = "offline"
 

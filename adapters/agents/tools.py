@@ -72,7 +72,7 @@ class Offered(AbstractToolset[None]):
 
 
 def named(offers: Sequence[Offer]) -> dict[str, Offer]:
-    """Return the offers by names that every provider accepts: `GROUP__TOOL`, with a number if two would be equal."""
+    """Return the offers by names that every provider accepts: `GROUP__TOOL`, with a number if two names are equal."""
     found: dict[str, Offer] = {}
     for offer in offers:
         name = _MISFIT.sub("_", f"{offer.tools}__{offer.tool}")[:_LONGEST]

@@ -76,7 +76,8 @@ class Definition:
     #: The statement's question or effect. It becomes the comment above the statement.
     says: str
     core: Core
-    #: The names of the parameters in the order in which callers give them. Empty if this is their order in the text.
+    #: The names of the parameters in the order in which callers give them. This is empty if the text has the same
+    #: order.
     order: Sequence[str] = ()
 
 

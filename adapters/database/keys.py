@@ -30,7 +30,7 @@ _OPEN, _OPEN_GIVEN = 0o077, 0o037
 def load(path: Path, *, given: bool = False, database: Path | None = None) -> Sequence[tuple[str, bytes]]:
     """Return the master keys like `read`. A missing file is made with mode 0600, unless the settings name it.
 
-    Beside a `database` that holds data no file is made, because other keys have sealed that data.
+    Beside a `database` that holds data no file is made, because other keys made the MACs of that data.
     """
     try:
         if not given and not path.exists():
@@ -67,7 +67,7 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
 
 
 def lost(path: Path, database: Path) -> str | None:
-    """Return what to do if the key file is missing beside a database that its keys have sealed, else None."""
+    """Return what to do if the key file is missing beside a database with MACs that its keys made, else None."""
     if path.exists() or not database.exists() or not database.stat().st_size:
         return None
     return (

@@ -1,4 +1,4 @@
-"""The mark: the position in the record at which a call was last allowed to run. It lies outside the state folder.
+"""The mark: the position in the record at which a call was last allowed to run. The mark lies outside the state folder.
 
 A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
 MACs can't detect this, because every MAC in the copy is valid. The mark can: if the record ends before the mark, the

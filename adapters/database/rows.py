@@ -248,7 +248,10 @@ def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
 
 @lru_cache(maxsize=1024)
 def _list(items: tuple[str, ...]) -> str:
-    """Return the items as JSON. Cached, because most calls have the same approvers and routes as the call before."""
+    """Return the items as JSON.
+
+    The result is cached, because most calls have the same approvers and routes as the call before.
+    """
     return _json(items)
 
 

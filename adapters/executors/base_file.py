@@ -63,7 +63,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 def as_shown(otherwise: str) -> Iterator[None]:
     """Raise NotAsShown instead of InvalidConfirmation, for a file that became unusable after people saw the change.
 
-    `otherwise` is the key of the sentence for people in the catalogue.
+    `otherwise` is the catalogue key of the sentence for people.
     """
     try:
         yield
@@ -97,7 +97,7 @@ def shown_path(parts: tuple[str, ...]) -> str:
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path as a sentence for people names it: secrets masked, and in quotes if it has unusual characters."""
+    """Return the path for use in a sentence for people: secrets are masked, and unusual names are in quotes."""
     return quoted(mask("/".join(parts)))
 
 

@@ -110,7 +110,7 @@ class Shell:
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
         """Return a sentence about the first change since people saw the call, or None if nothing changed.
 
-        It compares the confinement, the files, and the scripts that the line runs.
+        The method compares the confinement, the files, and the scripts that the line runs.
         """
         facts = dict(self.sandbox.facts())
         for name in (CONFINED, USER):

@@ -47,8 +47,8 @@ GRACE_S = 2.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-# Parts of /etc that programs need: to start, to look up users and hosts, to check certificates. None holds keys or
-# passwords.
+# Parts of /etc that programs need: to start, to look up users and hosts, to check certificates. None of these files
+# holds keys or passwords.
 _SETTINGS = tuple(
     f"/etc/{name}"
     for name in (
@@ -98,7 +98,10 @@ class User:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the user of this name. Raises Unavailable if there is none, or for root and the service's own user."""
+        """Return the user of this name.
+
+        Raises Unavailable if there is no such user, or for root and the service's own user.
+        """
         try:
             found = pwd.getpwnam(name)
         except KeyError:
@@ -212,7 +215,7 @@ def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
     """Return all environment variables of a command.
 
-    None comes from the service, and some keep git from running programs.
+    No variable comes from the service, and some variables keep git from running programs.
     """
     clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}

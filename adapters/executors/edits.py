@@ -59,7 +59,7 @@ class _Planned:
     parts: tuple[str, ...]
     #: The state of the file before the change.
     old: Standing
-    #: The bytes after the change; None deletes the file.
+    #: The bytes after the change, or None to delete the file.
     new: bytes | None
 
 

@@ -55,7 +55,7 @@ class Folder:
         self.changing = threading.Lock()
 
     def parts(self, path: str) -> tuple[str, ...]:
-        """Return the components of a path inside the folder; an empty tuple for the folder itself.
+        """Return the components of a path inside the folder, or an empty tuple for the folder itself.
 
         Raises InvalidConfirmation for a path that leads out of the folder, and for a path that no file can have.
         """

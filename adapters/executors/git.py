@@ -68,7 +68,7 @@ DISARMED: Mapping[str, str] = {
     # With this variable, a missing object is an error. To fetch the object, git would run programs that the remote's
     # settings name.
     "GIT_NO_LAZY_FETCH": "1",
-    # These override the settings `pager.COMMAND`, which core.pager doesn't override.
+    # These variables override the settings `pager.COMMAND`, which core.pager doesn't override.
     "GIT_PAGER": "cat",
     "PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",

@@ -42,7 +42,7 @@ def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
     """Return the positions in the pattern that a match can have reached after these path components.
 
-    Keeping the set of all such positions makes backtracking unnecessary, which could take very long.
+    Backtracking could take very long. The function avoids it by keeping the set of all such positions.
     """
     places = _past_stars(pattern, {0})
     for part in parts:

@@ -35,7 +35,7 @@ class Groups:
         return frozenset(self._executors)
 
     async def offers(self, tools: str) -> Sequence[Offer]:
-        """Return the tools of a group that may be offered to an agent; empty if the group's executor offers none."""
+        """Return the tools of a group that may be offered to an agent, or () if the group's executor offers no tool."""
         found: object = self._executors.get(tools)
         return await found.offers(tools) if isinstance(found, Offering) else ()
 

@@ -31,9 +31,9 @@ _WRITTEN = 100
 class Hunk:
     """One change: the lines before and after it, each with its line feed."""
 
-    #: The number of lines of the file before the change, as the patch gives it; None if the patch gives no number.
+    #: The number of lines of the file before the change, as the patch gives it, or None if the patch gives no number.
     at: int | None = None
-    #: The line that the change comes after; None if the patch names no such line.
+    #: The line that the change comes after, or None if the patch names no such line.
     after: str | None = None
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
@@ -104,7 +104,10 @@ def applied(patch: FilePatch, text: str) -> str:
 
 
 def _place(lines: list[str], hunk: Hunk, start: int) -> int | str:
-    """Return the index of the line at which the change begins, or, if none fits, the catalogue key of the reason."""
+    """Return the index of the line at which the change begins.
+
+    If the change fits nowhere, or at several places, return the catalogue key of that reason.
+    """
     if hunk.after is not None:
         wanted = hunk.after.strip()
         start = next((at + 1 for at in range(start, len(lines)) if lines[at].strip() == wanted), len(lines) + 1)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
-#: The largest number of files that are bound for one line; the card says that further files aren't.
+#: The largest number of files that are bound for one line; the card says that further files aren't bound.
 MOST = 50
 #: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
@@ -168,11 +168,11 @@ class _Finder:
         self._composed = reading.tree is not None
 
     def paths(self) -> Iterator[str]:
-        """Return the paths of the files that the line runs, relative to the workspace, each once."""
+        """Yield the paths of the files that the line runs, relative to the workspace, each once."""
         return iter(dict.fromkeys(self._all()))
 
     def outside(self) -> Iterator[str]:
-        """Return the paths of the files outside of the workspace that the line runs, each once."""
+        """Yield the paths of the files outside of the workspace that the line runs, each once."""
         found = (path for command in self._commands for word in _run_words(command) for path in self._beyond(word))
         return iter(dict.fromkeys(found))
 
@@ -304,12 +304,12 @@ class _Finder:
 
 
 def _is_file(path: Path | str, *, closed: bool = False) -> bool:
-    """Return whether there is a regular file. `closed` is the answer if this user may not look there."""
+    """Return whether a path names a regular file. `closed` is the answer if this user may not look there."""
     return stat.S_ISREG(_mode(path, stat.S_IFREG if closed else 0))
 
 
 def _mode(path: Path | str, closed: int = 0) -> int:
-    """Return the mode of a file, 0 if there is none, and `closed` if this user may not look there.
+    """Return the mode of a file, or 0 if there is none, and `closed` if this user may not look there.
 
     The path may be any word of a line: it may be too long, or have characters that no path can have.
     """

@@ -1,7 +1,8 @@
 """Tools for the files of one folder.
 
-A precondition `base:PATH` binds every change of a file to the bytes that people saw. It holds the SHA-256 of those
-bytes, or `absent`, and is compared again at the moment of writing. No tool reaches a file outside of the folder.
+A precondition `base:PATH` binds every change of a file to the bytes that people saw. The precondition holds the SHA-256
+of those bytes, or `absent`, and is compared again at the moment of writing. No tool reaches a file outside of the
+folder.
 """
 
 from __future__ import annotations

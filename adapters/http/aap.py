@@ -1,9 +1,9 @@
 """The Agent Approval Protocol, with this service as the provider: its paths, field names and errors under `/aap`.
 
 An operator gives a client the base URL `http://HOST:PORT/aap` and an agent's token. The paths serve the same use cases
-as `/v1/calls`: create asks, consume claims, outcome finishes, DELETE withdraws. None of them decides. The facts come
-from the published client (`agentapprovalprotocol` 0.3.3), which refuses a call if the answer has an extra field, a
-null, or a changed number.
+as `/v1/calls`: create asks, consume claims, outcome finishes, DELETE withdraws. None of them decides. Paths, field
+names and errors follow the published client (`agentapprovalprotocol` 0.3.3). The client raises an error if our answer
+has an extra field, a null, or a changed number.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ async def read(
 ) -> Response:
     """Read a request, at once or after the decision.
 
-    With `wait`, the answer comes after the decision and, if a rejection may get a reason, after the reason, but at most
-    after that time.
+    With `wait`, the answer comes after the decision and, if a rejection may get a reason, after that reason. It comes
+    at the latest when the time that `wait` gives is over.
     """
     call, _ = await _own(ops, caller, ref)
     wait_s = min(span(wait).total_seconds(), _LONGEST_WAIT_S) if wait else 0

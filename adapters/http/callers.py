@@ -46,7 +46,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated caller, and the places and people that it may name."""
+    """An authenticated caller, and what it may name in a request: origins, routes, and the person for whom it asks."""
 
     identity: str
     principal: str
@@ -70,7 +70,10 @@ class Caller:
         return self.credential.origins[0] if self.credential.origins else REMOTE
 
     def origin(self, named: str | None, people: Directory) -> str:
-        """Return the origin for a call that names one (or None). Raises NotApprover if the caller isn't bound to it."""
+        """Return the origin of a call. `named` is the origin that the request names, or None.
+
+        Raises NotApprover if the caller isn't bound to that origin.
+        """
         if named is None or named == self.conversation:
             return self.conversation
         if self.credential is None or not self.credential.may_name(people.place(named)):
@@ -116,7 +119,7 @@ class Authenticator:
 
         Raises Unauthenticated without a working token, and InvalidConfirmation for a token on the socket. Raises
         NotApprover for a user who is on no list, and for a command that this service runs. `Gate.refuse_peer` records
-        that.
+        these two refusals.
         """
         peer: Peer = scope["state"][PEER]
         authorization = Headers(scope=scope).get("authorization")

@@ -35,7 +35,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
-    """Return the bytes of a refusal that is sent without the application. It ends the connection."""
+    """Return the bytes of a refusal that is sent without the application. The refusal ends the connection."""
     phrase = HTTPStatus(status).phrase
     told = {"type": f"urn:sayso:error:{code}", "title": phrase, "status": status, "detail": detail, "code": code}
     body = json.dumps({**told, "ref": None, "errors": []}).encode()
@@ -184,7 +184,8 @@ class Door(HttpToolsProtocol):
             super().on_headers_complete()
 
     def _misled(self) -> bytes | None:
-        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long; None if all is well.
+        """Return the refusal of ambiguous headers (RFC 9112, 3.2) or of a body that is too long, or None if all is
+        well.
 
         Headers are ambiguous if two programs could understand them in two ways.
         """

@@ -557,6 +557,8 @@ class Tested(_Answer):
 
     place: str
     approver: str
+    #: The only surface that gets the card. Null if the approver has no account on a surface that gets cards.
+    surface: str | None
     call: CallView | None
     #: The places that its card goes to.
     routes: list[str]
@@ -672,7 +674,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """The decision. Only an approval has an end."""
+    """The decision on a request. Only an approval has a time at which it ends."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime
@@ -689,7 +691,7 @@ class AapOutcome(_Answer):
 
 
 class AapConsumption(_Answer):
-    """The one permission to run was taken."""
+    """The fact that the one permission to run was taken."""
 
     consumed_at: datetime
     outcome: AapOutcome | None = None

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
+    from hitl.people.directory import Tried
     from hitl.people.names import Names
 
     #: Returns the troubles that keep the service from gating calls, as sentences.
@@ -98,7 +99,7 @@ class Operations:
 
     @property
     def names(self) -> Names:
-        """Return the names of people, for sentences."""
+        """Return the gate's directory of people's display names, used to name people in answers."""
         return self._gate.names
 
     def state_for(self, caller: Caller) -> str | None:
@@ -157,31 +158,33 @@ class Operations:
         asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
-    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[str, str, Submitted | SaysoError]]:
-        """Ask each approver of each conversation for an answer that lets nothing run.
+    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
+        """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
-        Return the conversation, the approver, and the recorded call or the reason why there is none.
+        Return each approver that is asked, with the recorded call or the error of its request.
         """
-        people, made = self._gate.people, list[tuple[str, str, Submitted | SaysoError]]()
-        for place, approver in people.tested(LOCAL):
+        made: list[tuple[Tried, Submitted | SaysoError]] = []
+        for tried in self._gate.people.tested(LOCAL):
             try:
-                made.append((place, approver, await self._desk.submit(self._tried(caller, place, approver, timeout_s))))
+                made.append((tried, await self._desk.submit(self._test(caller, tried, timeout_s))))
             except SaysoError as error:
-                made.append((place, approver, error))
+                made.append((tried, error))
         return made
 
-    def _tried(self, caller: Caller, place: str, approver: str, timeout_s: int) -> Ask:
+    def _test(self, caller: Caller, tried: Tried, timeout_s: int) -> Ask:
+        place, approver, surface = tried
         wording = self._gate.people.wording(place)
         return Ask(
             tools="sayso",
             tool="test",
-            args={"approver": approver},
+            args={"approver": approver, "surface": surface} if surface else {"approver": approver},
             requester=caller.principal,
             origin=place,
             runs=Runs.CALLER,
             note=wording.say("test.note", name=self._gate.names.of(approver, place.partition(":")[0])),
             must_ask=True,
             timeout_s=timeout_s,
+            surface=surface,
         )
 
     async def _submitted(
@@ -358,7 +361,7 @@ class Operations:
         return await self._gate.claim(call.ref, _owner(caller, attempt), request.secret_hash)
 
     def attempt(self, caller: Caller, call: Call) -> str | None:
-        """Return the attempt for which the caller claimed the call, or None if it isn't claimed in such a way."""
+        """Return the attempt for which the caller claimed the call, or None if no such attempt claimed it."""
         owner, mine = call.claim.owner if call.claim else "", _owner(caller, "")
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
@@ -377,7 +380,10 @@ class Operations:
         return await self._gate.release((await self.own(caller, target)).ref, _owner(caller))
 
     async def own(self, caller: Caller, target: str) -> Call:
-        """Return a call that the caller asked for and runs. Raises CallUnknown, and NotApprover for another's call."""
+        """Return a call that the caller asked for and runs.
+
+        Raises CallUnknown, and NotApprover for a call of another caller.
+        """
         call = await self.read(caller, target)
         if not self._gate.access.may_claim(caller.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from adapters.http.operations import Operations
     from hitl.gate.response import Submitted
+    from hitl.people.directory import Tried
 
 router = APIRouter(prefix="/v1")
 _CHAT_ID = "^[A-Za-z0-9_-]{1,64}$"
@@ -122,7 +123,7 @@ async def reload(request: Request, caller: Operator) -> Response:
 
 @router.post("/tests", tags=["service"], summary="Test", responses=documented(models.TestAnswer, 422))
 async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRequest) -> Response:
-    """Ask each approver of each conversation for an answer that lets nothing run.
+    """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
     Only an operator may do this, over the Unix socket.
     """
@@ -131,8 +132,8 @@ async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRe
     return answer({"tests": [_tested(ops, *one) for one in tested]})
 
 
-def _tested(ops: Operations, place: str, approver: str, made: Submitted | SaysoError) -> dict[str, Any]:
-    about = {"place": place, "approver": approver}
+def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
+    about = {"place": tried.place, "approver": tried.approver, "surface": tried.surface or None}
     if isinstance(made, SaysoError):
         return about | {"call": None, "routes": [], "error": made.message}
     return about | {"call": ops.view(made.call), "routes": list(made.call.routes), "error": None}
@@ -182,7 +183,7 @@ class Chats:
     def say(self, identity: str, name: str, line: str) -> None:
         """Queue a line.
 
-        Raises CallUnknown if the caller has no such conversation, InvalidConfirmation if its queue is full.
+        Raises CallUnknown if the caller has no such conversation, and InvalidConfirmation if its queue is full.
         """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:

@@ -1,4 +1,7 @@
-"""The bearer tokens of an installation. Operators make, list and revoke them; the guard looks up each request's."""
+"""The bearer tokens of an installation.
+
+Operators make, list and revoke them; the guard looks up the token of each request.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ class Tokens:
     async def make(self, caller: Caller, asked: TokenRequest) -> tuple[str, Credential]:
         """Make a token. Return the token itself and its stored credential.
 
-        Raises InvalidConfirmation for a token that could do nothing, KeyConflict for a name that was used before.
+        Raises InvalidConfirmation for a token that could do nothing, and KeyConflict for a name that was used before.
         """
         self._check(asked)
         token, now = new_bearer(), self._gate.clock.now()
@@ -110,7 +113,10 @@ class Tokens:
         return found
 
     def _owners(self) -> Mapping[str, str]:
-        """Return the owner of each agent's token. A revoked token is included, because its calls stay the owner's."""
+        """Return token identity -> owner for all agents' tokens.
+
+        Revoked tokens are included, because calls made with a revoked token still belong to its owner.
+        """
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _use(self, credential: Credential, now: datetime) -> None:

@@ -36,7 +36,8 @@ class Caller:
     principal: str
     #: The conversation that the calls belong to.
     origin: str
-    #: The id of a token, which distinguishes this credential from others of the same principal. Never the token itself.
+    #: The id of a token, which distinguishes this credential from others of the same principal. It is never the token
+    #: itself.
     token: str
 
 

@@ -133,11 +133,11 @@ def _replace(file: Path, text: str) -> None:
 
 
 def shown_names(listed: Mapping[str, Iterable[str]], reserved: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
-    """Return the names under which clients see things, each with its server and the server's own name for the thing.
+    """Return the names under which clients see tools or prompts, each with its server and the server's own name for it.
 
     The name for clients is the server's own name, unless another server or this gateway (`reserved`) uses that name
-    too. Then it is SERVER_NAME. If that isn't unique either, the thing is left out: two things must never have the same
-    name.
+    too. In that case the name is SERVER_NAME. If SERVER_NAME isn't unique either, the tool or prompt is left out,
+    because two of them must never have the same name.
     """
     everything = [(server, name) for server, names in listed.items() for name in names]
     own = Counter([name for _, name in everything] + list(reserved))

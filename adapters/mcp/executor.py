@@ -56,7 +56,10 @@ class Watcher(Protocol):
         """Handle a progress report of the server."""
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
-        """Handle a log line of the server. It is passed on only while all calls that run there belong to one caller."""
+        """Handle a log line of the server.
+
+        The line is passed on only while all calls that run there belong to one caller.
+        """
 
     @property
     def whose(self) -> str:
@@ -157,8 +160,8 @@ class Servers:
         if upstream is None:
             return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
         try:
-            # Listing the tools shows whether the server lives. If it doesn't, this starts it. The list also holds the
-            # tool's present definition.
+            # Listing the tools shows whether the server lives. If the server has died, the listing starts it again. The
+            # list also holds the tool's present definition.
             await upstream.fresh()
             info = self.info(call.tools, call.tool)
             if info is None or (info.executor, info.definition) != (call.executor, call.definition):

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it.
     Who = Callable[[Context], Caller]
 
-#: Each progress report of the gateway raises the progress by this much. It is tiny: the tool's own progress is added to
-#: the sum, and progress may only grow.
+#: Each progress report of the gateway raises the progress by this much. The amount is tiny, because the tool's own
+#: progress is added to the sum, and progress may only grow.
 _TICK = 0.001
 #: The results of calls for which the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
@@ -411,7 +411,10 @@ class _Answering:
         return t.EmptyResult()
 
     async def _operation(self, context: Context, what: _What | None, state: str | None, kind: type) -> Any:
-        """Ask for an operation that isn't a tool call. It has no error result, so a refusal is raised as MCPError."""
+        """Ask for an operation that isn't a tool call.
+
+        Such an operation has no error result, so a refusal is raised as MCPError.
+        """
         if what is None:
             raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
         try:

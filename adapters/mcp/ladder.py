@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: The number of requests that one call may take. Clients ask at most 10 times.
 LEGS = 9
-#: Seconds that clients wait for one request, by the name that they give themselves, minus a reserve. Codex gives up
-#: after 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
+#: Name that a client gives itself -> the seconds that it waits for one request, minus a reserve. Codex gives up after
+#: 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
 #: Seconds added to each leg, so that the last leg is long enough to see the call expire.
 _SLACK_S = 1.0
@@ -27,7 +27,7 @@ _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
 @dataclass(frozen=True, slots=True)
 class WaitTimes:
-    """The lengths of waits, in seconds. Tests use short ones."""
+    """The lengths of waits, in seconds. Tests use short waits."""
 
     shortest_leg_s: float = 25.0
     #: The wait for a client that isn't in `_KNOWN_S`.
@@ -56,7 +56,9 @@ def state_of(ref: str, leg: int) -> str | None:
 
 
 def returning(state: str) -> tuple[str, int] | None:
-    """Return the ref in a state that a client sends back, and the number of earlier requests. None for another text.
+    """Return the ref in a state that a client sends back, and the number of earlier requests.
+
+    Return None for another text.
 
     The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """

@@ -38,7 +38,7 @@ FIRST_S = 30.0
 
 
 class _Lines:
-    """Makes a connection look like the two text files from which and to which the library reads and writes lines."""
+    """Makes a connection look like two text files: the library reads lines from one, and writes lines to the other."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, first_s: float) -> None:
         self._reader = reader

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mcp.client._transport import Transport, TransportStreams
 
-#: The shortest secret that is masked in a server's texts. Masking shorter ones would hide common words.
+#: The shortest secret that is masked in a server's texts. Masking shorter secrets would hide common words.
 _SHORTEST_SECRET = 8
 _MASKED = "[secret]"
 _CONNECT_S = 30.0
@@ -33,7 +33,7 @@ class Target:
     """
 
     name: str
-    #: The program and its arguments. Empty for a server that is reached by `url`.
+    #: The program and its arguments. This is empty for a server that is reached by `url`.
     command: Sequence[str] = ()
     url: str = ""
     env: Mapping[str, str] = field(default_factory=dict)

@@ -189,8 +189,8 @@ class Upstream:
     ) -> Any:
         """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
 
-        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. Then it isn't known whether the
-        server did the work.
+        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case it isn't known whether
+        the server did the work.
         """
         client = await self.client()
         try:

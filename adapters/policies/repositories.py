@@ -1,11 +1,11 @@
 """Finds the git repository that a command would use, and whether the repository's files could make git run a program.
 
 Git runs programs that a repository's configuration names. Even `git status` may start a file system monitor, a filter
-for each file, a hook, and the same in every submodule. A policy may allow such a reading command without asking
-anyone. A user who can write one file of the repository could therefore make that command run any program.
+for each file, a hook, and the same in every submodule. A policy may allow such a reading command without asking anyone.
+A user who can write one file of the repository could therefore make that command run any program.
 
-This module finds and reads the same files as git, and never runs git. It has a list of harmless keys. A repository
-with any other key counts as armed. This includes keys that a later version of git adds.
+This module finds and reads the same files as git, and never runs git. The module has a list of harmless keys. A
+repository with any other key counts as armed. This includes keys that a later version of git adds.
 
 The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Git's own test of a repository is
 stricter in some cases. In those cases the folder counts as armed, because git might use another repository.

@@ -90,12 +90,12 @@ class SlackChat:
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
-        #: When we last said in a thread that an answer is being made.
+        #: Thread -> the time when we last showed there that an answer is being made.
         self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
-        #: Whether the bot is a member of each channel, and when Slack was asked.
+        #: Channel -> the time when Slack was asked, and whether the bot is a member of the channel.
         self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
     async def connect(self) -> Me:
@@ -260,6 +260,10 @@ class SlackChat:
         async with explained():
             await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
+    async def mark_undecided(self, message: str) -> None:
+        """Do nothing, because Slack shows a message to one person alone in every conversation."""
+        del message
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Send an answer that only one person sees."""
         del alert
@@ -371,7 +375,7 @@ def _who(user: dict[str, Any]) -> SlackPerson:
 
 
 def _user_of(identity: str) -> str:
-    """Return the user id in a Slack identity, '' for any other identity."""
+    """Return the user id in a Slack identity, or '' for any other identity."""
     try:
         _, user, thread = parse_place(identity)
     except ValueError:

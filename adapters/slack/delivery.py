@@ -71,8 +71,8 @@ class Delivery:
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         except PlatformError as error:
-            # A person can close their direct conversation with the bot at any time. So this alone never makes a card
-            # undeliverable.
+            # A person can close their direct conversation with the bot at any time. So a closed conversation alone
+            # never makes a card undeliverable.
             error.lost = error.lost and not (place.startswith(PEOPLE) and str(error) in GONE)
             raise
         self._threads.wrote(place_of(team, place, thread), ts, about)
@@ -111,8 +111,8 @@ class Delivery:
     async def to_one(self, alone: Alone, message: Message, team: str) -> None:
         """Send a message that only one person sees.
 
-        It appears where they acted, else in their direct channel. If they opened the Home tab, it appears there. If
-        every attempt fails, the message is dropped and the log says so.
+        The message appears where they acted, else in their direct channel. If they opened the Home tab, it appears
+        there. If every attempt fails, the message is dropped and the log says so.
         """
         home, whisper = (partial(way, alone, message) for way in (self._on_home, self.whisper))
         for way in (home,) if alone.home else (whisper, partial(self._in_private, place_of(team, alone.user), message)):

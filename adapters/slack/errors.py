@@ -63,7 +63,10 @@ class AstrayError(PlatformError):
 
 @asynccontextmanager
 async def explained() -> AsyncIterator[None]:
-    """Raise Slack's errors as PlatformError, which says whether the error may pass and when to retry."""
+    """Convert errors of Slack, of slack-sdk and of the network to PlatformError.
+
+    The fields of PlatformError say whether a retry may help (`passing`), and after how many seconds (`retry_s`).
+    """
     try:
         yield
     except SlackApiError as error:

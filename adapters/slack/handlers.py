@@ -1,8 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
 These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
-because only Slack's own fields identify them. These are messages of bots and of this bot, edited and deleted messages,
-broadcast copies, and previews of links.
+because only Slack's own fields identify them. Such messages are those of bots and of this bot, edited and deleted
+messages, broadcast copies, and previews of links.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return channel, thread ('' for the channel itself) and author of a new message; None for other events."""
+    """Return channel, thread ('' for the channel itself) and author of a new message, or None for other events."""
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
@@ -151,7 +151,8 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 def is_shared(body: Mapping[str, Any]) -> bool:
     """Return whether a member of another workspace may have caused the event. The event then may name a wrong team.
 
-    This is so in channels shared with other organisations, and everywhere in an organisation of several workspaces.
+    This can happen in channels shared with other organisations, and everywhere in an organisation of several
+    workspaces.
     """
     grants = body.get("authorizations") or ()
     return bool(
@@ -364,7 +365,7 @@ def _team_of_user(body: Mapping[str, Any]) -> str:
 
 
 def channel_in(body: Mapping[str, Any]) -> str:
-    """Return the channel of an event of any kind, '' if it names none."""
+    """Return the channel of an event of any kind, or '' if it names none."""
     event = _fields(body.get("event"))
     found = event.get("channel") or _fields(event.get("item")).get("channel")
     return found if isinstance(found, str) else _channel(body)

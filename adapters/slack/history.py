@@ -4,11 +4,10 @@ Socket Mode keeps no events for an app that isn't connected, and Slack gives up 
 answer. So after each gap, the history of every channel that the bot is in is read from the last event on. A channel's
 history lists only the first message of each thread, and only if that message is recent. So the threads of pending calls
 are read by their ids. Messages that address the bot, and replies in the threads of pending calls, go into the inbox as
-if they had just arrived. The inbox knows a
-message that arrived before the gap by its id, and keeps it once. Presses and commands can't be fetched: Slack itself
-tells people that those failed.
+if they had just arrived. The inbox knows a message that arrived before the gap by its id, and keeps it once. Presses
+and commands can't be fetched: Slack itself tells people that those failed.
 
-The number of channels, messages and threads is limited, and so is the time. The log says when messages are left out.
+The time and the numbers of channels, messages and threads are limited. The log says when messages are left out.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Lookups:
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
         """Return the event with the facts that only Slack or the store knows.
 
-        These are: whether the author is a bot, their own team, their address, and who wrote before.
+        These facts are: whether the author is a bot, their own team, their address, and who wrote before.
         """
         if isinstance(heard, Text) and heard.private and not self._chat.threads.is_sure(heard.conversation):
             await self._look_back(heard)
@@ -176,7 +176,7 @@ class Lookups:
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
     def _named(self, who: SlackPerson | None) -> bool:
-        """Return whether a list names this member of the own workspace by their e-mail address."""
+        """Return whether a list names this member of our workspace by their e-mail address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"

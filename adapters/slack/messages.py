@@ -78,7 +78,7 @@ def card_message(
     """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
 
     `heard` says whether the bot receives the messages of that channel. `reader` is the principal of the only person who
-    reads it, '' if several people do.
+    reads it, or '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)

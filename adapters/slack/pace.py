@@ -61,7 +61,7 @@ class Pace:
     def edit_now(self, *, refresh: bool) -> None:
         """Take a slot for an edit that is free now.
 
-        If none is, raise NotYetError, so that new cards needn't wait for the edit.
+        If no slot is free, raise NotYetError, so that new cards needn't wait for the edit.
         """
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
         now = self._now()

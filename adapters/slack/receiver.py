@@ -109,7 +109,7 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 class Sockets:
-    """Socket Mode: several connections; Slack sends each event over one of them.
+    """The connections of Socket Mode. There are several, and Slack sends each event over one of them.
 
     Without a connection, events may be lost. The recorder is notified when such a time begins, and when it ends.
     """
@@ -127,7 +127,8 @@ class Sockets:
     ) -> None:
         self._missed = inbox.missed
         self._regained = regained
-        #: Whether there has been a connection before. The first connection ends no time of lost events.
+        #: Whether there has been a connection before. Before the first connection, there was no time in which events
+        #: were lost.
         self._began = False
         self._lines = [
             _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)

@@ -33,7 +33,10 @@ class Request(Protocol):
 
 
 class Sender(Protocol):
-    """Sends one message to a chat or to one of its topics. With `answers`, it replies to that message."""
+    """Sends one message to a chat or to one of its topics.
+
+    With `answers`, the sent message replies to the message that has this id.
+    """
 
     def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
         """Send the message, and return it as Telegram stored it."""
@@ -70,8 +73,8 @@ class Delivery:
         self._moves = moves or {}
         self._moved = moved
         self._say = say
-        #: The bot's latest message in each place, and the call that it is about. None if a message is being sent or may
-        #: have arrived.
+        #: The bot's latest message in each place, and the call that it is about. The value is None if a message is
+        #: being sent or may have arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
         #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
@@ -136,7 +139,10 @@ class Delivery:
             yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
-        """Store the bot's latest message in a place, or None if it is unknown. Raises Unavailable only for None."""
+        """Store the bot's latest message in a place. `last` is None if the latest message is unknown.
+
+        Raises Unavailable only for None.
+        """
         self._last[route] = last
         if self._say is None or not is_private(route):
             return
@@ -179,7 +185,8 @@ class Delivery:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
-            # A person can block the bot in a private chat at any time. So this alone never makes a card undeliverable.
+            # A person can block the bot in a private chat at any time. So a blocked bot alone never makes a card
+            # undeliverable.
             error.lost = error.lost and chat_id < 0
             raise
 

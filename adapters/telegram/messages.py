@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from hitl.people.names import Names
 
 PLATFORM = "telegram"
-#: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
+#: The longest text of a message: 4096 characters after entities parsing (Bot API, sendMessage). We count UTF-16 units;
+#: a text never has fewer units than characters.
 LONGEST = 4096
 #: If a message has more entities, Telegram drops all of them ("Limits"). So a line with several words that could become
 #: links is all put into `code`.
@@ -48,7 +49,7 @@ _OUR_COMMANDS = re.compile(r"/(?:pending|sessions|show|approve|reject|withdraw|c
 
 
 class Button(NamedTuple):
-    """A button: its label, data, colour (Bot API 9.4, `style`; '' for none), and whether it has a row of its own."""
+    """A button: its label, data, colour (Bot API 9.4, `style`, or '' for none), and whether it has a row of its own."""
 
     label: str
     data: str
@@ -81,8 +82,8 @@ def card_message(
     """Return the card of a call in its present state, for one chat (`place`).
 
     The card has buttons only while the call is pending. `reader` is the principal of the one person who reads that
-    chat, '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks people
-    to press again.
+    chat, or '' in a group. With `refreshed`, the card says that presses were lost while the bot was away, and asks
+    people to press again.
     """
     shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM, wording=wording)
     told = _pending(shown, names, wording, refreshed=refreshed) if shown.open else _decided(shown, names, wording)

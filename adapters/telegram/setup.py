@@ -1,6 +1,6 @@
 """Sets up the bot at Telegram, once: webhook or polling, commands, descriptions.
 
-It can run again at any time: settings that are right already are left alone and reported.
+The setup can run again at any time: settings that are right already are left alone and reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands and the text that people see beside each, by language (ISO 639-1; '' for all other languages).
+#: Commands and the text that people see beside each, by language (an ISO 639-1 code, or '' for all other languages).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",
@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "approve": "Say yes: /approve REF",
         "reject": "Say no: /reject REF REASON",
         "withdraw": "Withdraw what you asked: /withdraw REF",
+        "new": "The agent forgets what was said here",
         "status": "How I am",
         "whoami": "Your id for the configuration",
         "help": "What I do",
@@ -40,6 +41,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "approve": "Freigeben: /approve REF",
         "reject": "Ablehnen: /reject REF GRUND",
         "withdraw": "Eigene Anfrage zurückziehen: /withdraw REF",
+        "new": "Der Agent vergisst, was hier gesagt wurde",
         "status": "Wie es mir geht",
         "whoami": "Ihre Kennung für die Konfiguration",
         "help": "Was ich tue",
@@ -51,6 +53,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "approve": "Aprobar: /approve REF",
         "reject": "Rechazar: /reject REF MOTIVO",
         "withdraw": "Retirar lo que pediste: /withdraw REF",
+        "new": "El agente olvida lo que se dijo aquí",
         "status": "Cómo estoy",
         "whoami": "Tu identificador para la configuración",
         "help": "Lo que hago",
@@ -62,6 +65,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "approve": "Approuver : /approve REF",
         "reject": "Refuser : /reject REF MOTIF",
         "withdraw": "Retirer sa demande : /withdraw REF",
+        "new": "L'agent oublie ce qui a été dit ici",
         "status": "Mon état",
         "whoami": "Votre identifiant pour la configuration",
         "help": "Ce que je fais",
@@ -108,7 +112,7 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
 
 
 def missing(settings: TelegramSettings) -> str:
-    """Return a sentence about the first thing that a webhook lacks, '' if it lacks nothing. Raises SettingsError."""
+    """Return a sentence about the first thing that a webhook lacks, or '' if it lacks nothing. Raises SettingsError."""
     if not settings.webhook_url:
         return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
     if not settings.secret("webhook_secret"):

@@ -55,7 +55,7 @@ def box(
 ) -> str:
     """Return the card of a pending call with a bar on its left. It begins with the risk.
 
-    It fits `width` columns, but is laid out for at least 40 and at most 88.
+    The card fits `width` columns, but is laid out for at least 40 and at most 88.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
@@ -85,7 +85,9 @@ def _title(shown: Card, wording: Wording) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return text for a TTY, in lines of at most `width` columns. So it takes as many rows as it has lines.
+    """Return text for a TTY, in lines of at most `width` columns.
+
+    So the returned text takes as many rows as it has lines.
 
     Plain lines are broken between words. A line with colours is laid out already, so it is only broken where it is too
     wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than it looks here.

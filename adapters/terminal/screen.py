@@ -21,7 +21,7 @@ _BELOW = 3
 
 
 class _Item(Struct, frozen=True):
-    """A text on the screen, fitted to its width, and the ref of its call, None if it is about no call."""
+    """A text on the screen, fitted to its width, and the ref of its call, or None if it is about no call."""
 
     text: str
     about: str | None
@@ -43,8 +43,8 @@ class Screen:
         self._size = size
         #: The width at which the texts of `_items` were shown.
         self._columns = 0
-        #: The texts that were shown since the oldest open box. If the width has changed since that time, only the later
-        #: texts. Empty if no box is open.
+        #: The texts that were shown since the oldest open box appeared or, if the width has changed after that, since
+        #: the change. It is empty if no box is open.
         self._items: list[_Item] = []
         self._open: set[str] = set()
 

@@ -86,7 +86,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 
 def _where(row: dict[str, Any]) -> str:
-    """Return where a card was shown or couldn't be shown, and why not; '' for any other line of the record."""
+    """Return where a card was shown or couldn't be shown, and why not, or '' for any other line of the record."""
     from hitl.cards.text import one_line
 
     if row["event"] not in {"shown", "not_shown"}:
@@ -189,7 +189,7 @@ def _left(call: dict[str, Any]) -> str:
 
 
 def _listed(call: dict[str, Any]) -> str:
-    """Return a pending call's headline, a question's answers, and the agent's or caller's note, a line each."""
+    """Return lines about a pending call: its headline, a question's answers, and the agent's or caller's note."""
     from hitl.cards.text import one_line
 
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])

@@ -372,7 +372,10 @@ def _summary(head: str, told: dict[str, Any]) -> str:
 
 
 def _ranked(told: dict[str, Any]) -> str:
-    """Return one line about a tool in a short list: how often it ended so, or how long it ran."""
+    """Return one line of a ranking of tools.
+
+    The line says how many of a tool's requests were denied or got no answer, or how long its runs took.
+    """
     if "count" not in told:
         return say("stats.ran", tool=told["tool"], p50=told["p50"], p95=told["p95"])
     share = {"count": told["count"], "requests": told["requests"], "percent": _percent(told["rate"])}

@@ -52,9 +52,9 @@ Since = Annotated[
     str | None, typer.Option("--since", metavar="TIME", help="From then on: yesterday, 2026-01-31, 90m, 24h, 7d.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-#: Names of days, by how long ago they began.
+#: Name of a day -> the time from its beginning to the beginning of today.
 _DAYS = {"today": timedelta(), "yesterday": timedelta(days=1)}
-#: The sign of each state of a check, which is also its colour.
+#: State of a check, which is also the colour of its line -> the sign of the line.
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
@@ -166,7 +166,10 @@ def fail(message: str, status: int) -> NoReturn:
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
-    """Send a request about one call. Raises ClientError. For an unknown ref, it names a similar ref that is pending."""
+    """Send a request about one call. Raises ClientError.
+
+    For an unknown ref, the error names a similar ref that is pending.
+    """
     from difflib import get_close_matches
 
     from hitl.errors import CallUnknown

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-#: The period whose approvals by the person `revoke` lists.
+#: `revoke` lists the person's approvals of this period.
 _LOOKS_BACK = timedelta(days=7)
 #: Seconds within which a service applies a revocation, and between two looks at its record.
 _APPLIES_WITHIN_S, _LOOK_S = 10.0, 0.05
@@ -49,7 +49,8 @@ def reload(config: Config = None, socket: SocketFile = None, json: AsJson = Fals
         with connect(config, socket) as client:
             taken = client.call("reload")
     except ClientError as error:
-        # The service's own user can signal it anyway, for example when nobody is left among the operators.
+        # The service's own user can send the service a signal anyway, for example when nobody is left among the
+        # operators.
         if error.code != NotApprover.code or socket is not None or not _signalled(settings(config).folder("state")):
             raise
         tell(say("reload.signalled"), "yellow")
@@ -138,7 +139,7 @@ def _apply(config: Path | None, socket: Path | None, state: Path, principal: str
 def _signalled(state: Path) -> bool:
     """Send the service of a state folder the signal to reload.
 
-    Return False if no service runs there, or if it is another user's. Call this only if the service has answered:
+    Return False if no service runs there, or if it belongs to another user. Call this only if the service has answered:
     before its start is over, the signal would end it.
     """
     from adapters.database.sqlite.folder import service_pid
@@ -151,12 +152,12 @@ def _signalled(state: Path) -> bool:
     except PermissionError:
         return False
     except ProcessLookupError:
-        pass  # it has ended, and the next start reads the settings anyway
+        pass  # the service has ended, and the next start reads the settings anyway
     return True
 
 
 def _newest(state: Path) -> int:
-    """Return the position of the newest line of the record, 0 without a record."""
+    """Return the position of the newest line of the record, or 0 without a record."""
     from adapters.database.sqlite.survey import surveyed
 
     with contextlib.suppress(Unavailable), surveyed(state / "sayso.db") as survey:

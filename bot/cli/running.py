@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
 
 
-#: Seconds that a start waits for another service on its state folder. A stop takes at most 40: running tools have 35.
+#: Seconds that a start waits for another service on its state folder. A stop takes at most 40 seconds, because running
+#: tools get 35.
 WAIT_S = 60.0
 
 

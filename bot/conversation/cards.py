@@ -1,4 +1,4 @@
-"""Finds the call of a pressed button by the button's sealed data, and keeps every copy of a card up to date."""
+"""Finds the call of a pressed button by the button's data, and keeps every copy of a card up to date."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Cards:
     async def echo(self, heard: Echo) -> None:
         """Handle a card of the service that the platform sends back. The service may not know that this card was sent.
 
-        This decides nothing. The first known message is the card. A second one is edited to say that the other card
+        This decides nothing. The first known message is the card. A second message is edited to say that the other card
         counts. A message without valid button data is no card.
         """
         try:

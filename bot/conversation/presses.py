@@ -77,7 +77,7 @@ class Presses:
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
         """Show a whole call to the person who pressed Details.
 
-        This is recorded only if the call was really shown, because later approvals rely on it.
+        The record gets a line only if the call was really shown, because later approvals rely on it.
         """
         answer, wording = await self._voice.gate.peek(reply), self._voice.wording(heard, alone=True)
         seen = answer.came is Came.DETAILS
@@ -123,8 +123,8 @@ class Presses:
     async def _attach(self, heard: Press, route: str, call: Call) -> None:
         """Send the details as a file below the pressed card if the card leaves out a part of the call.
 
-        Each card gets its file once, which the record says. If the file can't be sent, tell the person who pressed:
-        they have seen the details, and the next press tries again.
+        Each card gets its file only once: the record says whether the card has the file. If the file can't be sent,
+        tell the person who pressed: they have seen the details, and the next press tries again.
         """
         file = file_below(call, self._voice.gate.names, self._voice.gate.people.wording(route))
         card = heard.message

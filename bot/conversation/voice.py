@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
-#: Why an event can't decide a call, if its author's identity is hidden from us.
+#: Reasons why an event can't decide a call, for events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
 
 
@@ -42,7 +42,7 @@ class Voice:
         self.talker = talker
         self.surface = surface
         self.patience = Patience(time.monotonic)
-        #: Answers that each person gets once for each card, however long it is open.
+        #: Answers that each person gets once for each card, however long the card is open.
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
@@ -51,19 +51,22 @@ class Voice:
         A decision needs no answer if the request's card is in this conversation, because the card shows it. A command
         that decides always gets an answer.
 
-        A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. Later replies are answered in private, or where they were written if the
-        platform lets us send the approver nothing in private: an approver's reply always gets an answer.
+        A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
+        approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
+        in private, or where they were written if the platform lets us send the approver nothing in private: an
+        approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
         if not self.admits_answer(heard, answer):
             return
         alone = alone or answer.came not in DECIDED
-        bystander = self.is_bystander(heard, answer)
-        if bystander or self._was_asked(heard, answer):
+        if self.is_bystander(heard, answer):
+            await self._say_to_bystander(heard, self.text(heard, answer, alone=True), answer.call)
+            return
+        if self._was_asked(heard, answer):
             whispered = await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
-            if whispered or bystander:
+            if whispered:
                 return
         text = self.text(heard, answer, alone=alone and bool(heard.press))
         await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)
@@ -81,7 +84,7 @@ class Voice:
         return access.may_answer(principal, call) if is_question(call) else access.is_approver(principal, call)
 
     def admits_answer(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether to answer a reply: a bystander's only if it is the first to its card."""
+        """Return whether to answer a reply. A bystander gets an answer only to their first reply to a card."""
         ref = answer.call.ref if answer.call else heard.conversation
         return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
 
@@ -111,6 +114,15 @@ class Voice:
                 return False
         return True
 
+    async def _say_to_bystander(self, heard: Heard, text: str, about: Call | None) -> None:
+        """Send a text to a bystander alone. If the platform refuses that, put a sign on the bystander's message."""
+        if await self.whisper(heard, text, about) or not (isinstance(heard, Text | Command) and heard.message):
+            return
+        try:
+            await self.talker.mark_undecided(heard.message)
+        except PlatformError as error:
+            _log.info("message.not_marked", {"message": heard.message, "why": str(error)})
+
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Say why an event can't decide a call.
 
@@ -127,7 +139,7 @@ class Voice:
         if heard.press and (admits or self.surface.toasts):
             await self.talker.answer_press(heard.press, text, alert=True)
         elif admits and alone:
-            await self.whisper(heard, text, call)
+            await self._say_to_bystander(heard, text, call)
         elif admits:
             await self.talker.tell(heard.conversation, text, answers=heard.message)
 
@@ -137,7 +149,9 @@ class Voice:
         )
 
     def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
-        """The language to answer an event in: the conversation's, or that person's if nobody else sees the answer."""
+        """Return the language in which to answer an event: the conversation's, or that person's if nobody else sees the
+        answer.
+        """
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 
     def text(self, heard: Heard, answer: Answer, *, alone: bool = False) -> str:
@@ -162,7 +176,7 @@ class Voice:
         if text and alone and heard.press:
             await self.talker.answer_press(heard.press, text, alert=True)
         elif refused and stranger:
-            await self.whisper(heard, text, about)
+            await self._say_to_bystander(heard, text, about)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 

@@ -1,7 +1,7 @@
 """For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't say whether it sends a bot presses, words or reactions. If one has arrived, the platform does send
-them.
+A platform doesn't say whether it sends a bot presses, words or reactions. If an answer of one kind has arrived, the
+platform sends this kind.
 """
 
 from __future__ import annotations

@@ -277,7 +277,7 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         requesters = people.requesters_for(origin)
         if not requesters or (origin == LOCAL and not any(map(people.is_local, requesters))):
             continue
-        # People of chats ask in their chats, and have no token for this origin.
+        # If all requesters are on chat platforms, they ask in their chats, and nobody needs this origin.
         if origin == HTTP.name and all(people.is_chat(i) for name in requesters for i in people.identities(name)):
             continue
         place = people.conversations.get(origin)
@@ -318,9 +318,10 @@ def _origin(
 
 
 def _origins_of_tokens(settings: Settings) -> Iterator[str]:
-    """Yield the origins of requests over HTTP, MCP clients with a token included: each that a token is bound to.
+    """Yield the origins of requests over HTTP, including those of MCP clients with a token.
 
-    A token that is bound to none asks from `http`. MCP clients on this machine's socket ask from `local`.
+    These are the origins to which tokens are bound. A token that is bound to no origin asks from `http`. MCP clients on
+    this machine's socket ask from `local`.
     """
     from adapters.database.sqlite.survey import surveyed
 
@@ -653,7 +654,7 @@ def _flat(text: str) -> str:
 def _dry_run(state: Path) -> Iterator[Check]:
     """Check that a call can go from the question to its record on this machine, in a folder that is then deleted.
 
-    It is made in the state folder, or, before the first start, in the folder for temporary files.
+    The folder is made in the state folder, or, before the first start, in the folder for temporary files.
     """
     from bot.doctor.dry_run import dry_run
     from bot.errors import SettingsError

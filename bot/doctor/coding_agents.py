@@ -25,8 +25,9 @@ _SPARE_S = 120
 def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
     """Install the hook of a coding agent, which asks on this service's socket. Return the exit status.
 
-    `wait_s` is the wait that `words` ask for, or None. Print a warning on stderr if it is much longer than the policy
-    gives people. It must be somewhat longer, because the hook gives up before the coding agent does.
+    `wait_s` is the wait that `words` ask for, or None. Print a warning on stderr if this wait is much longer than the
+    time that the policy gives people. The wait must be somewhat longer than that time, because the hook gives up before
+    the coding agent does.
     """
     from sayso_client.hooks.installing import main
 

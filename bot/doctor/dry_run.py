@@ -1,7 +1,7 @@
 """For `sayso doctor`: runs one call from the question to its record, in a state folder that is then deleted.
 
-It touches no chat, database or workspace of the installation. It shows that this machine can do every step: write and
-sync a database, judge, decide, run a tool, and verify the record.
+The run touches no chat, database or workspace of the installation. It shows that this machine can do every step: write
+and sync a database, judge, decide, run a tool, and verify the record.
 """
 
 from __future__ import annotations

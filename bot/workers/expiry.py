@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Expiry:
-    """Observes the gate's changes, because every change of a call may bring the next deadline forward."""
+    """Keeps the timer. It observes the gate's changes, because every change of a call may bring an earlier deadline."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
         self._store = store

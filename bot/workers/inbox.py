@@ -59,8 +59,8 @@ class Intake:
         self._hear = hear
         self._woken = asyncio.Event()
         self._busy: dict[str, asyncio.Task[None]] = {}
-        #: The number of events of other sources at the last look. The next look reads this many events more, so that
-        #: they don't displace events of this source.
+        #: The number of other sources' events that the last look returned. The next look asks for this many events
+        #: more, so that events of other sources can't keep this source's events out of the result.
         self._foreign = 0
         #: Events that our own handlers have handled completely. An operator's handler may have failed on them later.
         self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
@@ -124,7 +124,10 @@ class Intake:
         reach("intake.handled")
 
     async def _hear_once(self, event: Incoming, heard: Heard) -> None:
-        """Pass an event to our handlers, but only once. It comes again if an operator's handler failed after ours."""
+        """Pass an event to our handlers, but only once.
+
+        An event comes again if an operator's handler failed after ours.
+        """
         if event.id in self._heard:
             return
         # Some events of a platform don't say when they happened. For these, the time of arrival counts.
@@ -133,7 +136,7 @@ class Intake:
         self._heard[event.id] = None
 
     async def _refuse(self, event: Incoming) -> None:
-        """Record an event that was changed or forged in the database. This also marks it as handled."""
+        """Record an event that was changed or forged in the database. The caller marks the event as handled."""
         _log.error("intake.tampered", {"source": event.source, "id": event.id})
         entry = Entry("", Event.TAMPERED, "service", {"source": event.source, "event": event.id})
         await self._store.commit(adding(Change(entries=(entry,))))

@@ -1,7 +1,7 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
-It goes through the calls from new to old, page by page, with a pause after each page, so that people and agents don't
-wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
+The worker goes through the calls from new to old, page by page, with a pause after each page, so that people and agents
+don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 _PAGE = 20
 _PAUSE_S = 0.05
 _REF_TICK = timedelta(milliseconds=1)
-#: Seconds between two passes. Ages are counted in days.
+#: Seconds from one round through all calls to the next. Ages are counted in days.
 _EVERY_S = 6 * 3600.0
 
 
@@ -48,7 +48,7 @@ class RetentionWorker:
         self._named: set[str] = set()
 
     def start(self) -> None:
-        """Begin the first pass, unless everything is kept."""
+        """Begin the first round through all calls, unless everything is kept for ever."""
         if self._arguments is not None or self._calls is not None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 

@@ -1,4 +1,4 @@
-"""One call from asking to its end, over as many connections as it takes."""
+"""Takes one call from the request to its end. If a connection breaks, another one is opened."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Asking:
     Use it as a context manager around `ask`, `wait` and `hear_why`: then SIGINT, SIGTERM and SIGHUP end the waiting and
     not the process. Every method raises ClientError if the service refuses, or can't be reached again.
 
-    `connect` opens a connection. `request` holds the fields of the service's `ask`; a missing key is added.
+    `connect` opens a connection. `request` holds the fields of the service's `ask`; a missing idempotency key is added.
     """
 
     def __init__(self, connect: Callable[[], Client], request: dict[str, Any]) -> None:

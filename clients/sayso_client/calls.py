@@ -46,7 +46,8 @@ _TIMEOUT = httpx.Timeout(10, read=WAIT_S + 15)
 PATIENCE_S = 60.0
 #: Seconds: the pauses between attempts grow from the first number to the second.
 _PAUSE_FIRST_S, _PAUSE_MOST_S = 0.2, 5.0
-#: HTTP statuses that mean "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
+#: HTTP statuses that mean "later": too many calls are pending, or the service is stopping or starting, or a proxy can't
+#: reach it.
 _LATER = frozenset({429, 502, 503, 504})
 _REFUSED = 400
 #: The service takes at most this many calls in one batch.
@@ -155,7 +156,8 @@ class Sayso(_Link):
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
 
-        A call for which there was no room is asked again alone, when the service says, for ten minutes at most.
+        If the service has no room for a call, the client asks for this call again alone, after the pause that the
+        service names, for ten minutes at most.
 
         Raises ClientError if the batch can't be asked for. If a call's function raised, or the call wasn't recorded,
         its result is a NotRun with the status `failed`.
@@ -398,7 +400,7 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": self._key})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return the generator `Life` of each call, which begins after the answer, in the order of the batch."""
+        """Return the generator `Life` of each call, in the order of the batch. Each begins after the answer."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)

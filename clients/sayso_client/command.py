@@ -59,7 +59,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def request(
     tool: str, command: Sequence[str], *, tools: str, args: str, note: str, key: str | None, timeout: str | None
 ) -> dict[str, Any]:
-    """Return the fields of a request. With a command, it holds the words, this folder and the hashes of the scripts.
+    """Return the fields of a request.
+
+    If a command is given, the request holds its words, this folder and the hashes of the scripts.
 
     Raises ClientError with the code USAGE for an option that makes no sense.
     """
@@ -145,7 +147,8 @@ class Command:
     def _watch(self, key: str) -> str:
         """Wait until the call is decided and, after a rejection, explained. Return the last message that was printed.
 
-        It prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a terminal.
+        The method prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a
+        terminal.
         """
         call = self._asking.call
         if call["status"] != "pending":
@@ -346,7 +349,7 @@ def _document(call: Call) -> str:
 
 
 def _unwritable(outcome: str | None) -> str | None:
-    """Return why the outcome file can't be written, or None. It is checked before people are asked."""
+    """Return why the outcome file can't be written, or None. The file is checked before people are asked."""
     if outcome is None:
         return None
     try:

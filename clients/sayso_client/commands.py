@@ -74,7 +74,7 @@ def restore(before: Mapping[signal.Signals, Any]) -> None:
 
 
 class _Signals:
-    """Handles signals while a command starts and runs. Signals that came before are passed on when it runs."""
+    """Handles signals while a command starts and runs. Earlier signals are passed on when the command runs."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

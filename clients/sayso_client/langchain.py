@@ -36,7 +36,7 @@ Answer: TypeAlias = ToolMessage | Command[Any]
 
 
 class SaysoMiddleware(AgentMiddleware):
-    """Asks before each tool call of `create_agent`. With a `Sayso` for `invoke`, with an `AsyncSayso` for `ainvoke`.
+    """Asks before each tool call of `create_agent`. It needs a `Sayso` for `invoke`, and an `AsyncSayso` for `ainvoke`.
 
     By default the step waits for people. With `parks`, it interrupts the graph: nothing has to run until people have
     decided, and `Command(resume=...)` with any value continues. The value decides nothing: each time, the service is
@@ -145,7 +145,8 @@ def _place(config: Mapping[str, Any]) -> tuple[str, str]:
 def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as the tool will read them, with its defaults filled in. People see these values.
 
-    Raises ValueError if the tool refuses the arguments, or reads its own result differently.
+    Raises ValueError if the tool refuses the arguments, or would read the returned arguments in another way the next
+    time.
     """
     schema = tool.tool_call_schema if tool else {}
     if isinstance(schema, dict):

@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 class Send:
     """A request to the API. Its answer is the JSON document; a refusal is a ClientError.
 
-    It is repeated for at most `patience_s` seconds, and no longer than the client's own patience.
+    The request is repeated for at most `patience_s` seconds, and no longer than the client's own patience.
     """
 
     method: str
@@ -75,8 +75,8 @@ class Pause:
 
 #: A generator that yields steps, receives the result of each, and returns the outcome.
 Life: TypeAlias = Generator[Send | Run | Pause, Any, Ran[Any] | NotRun]
-#: Returns the request that ends a call after its caller was interrupted. It gets the service's latest answer about the
-#: call.
+#: Returns the request that ends a call after its caller was interrupted. The function gets the service's latest answer
+#: about the call.
 TakingBack: TypeAlias = Callable[[dict[str, Any]], Send]
 
 
@@ -235,7 +235,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never what comes after it. Raises ClientError for any other problem, and at the end.
+    repeated, and never what comes after it. Raises ClientError for any other problem, and when the ten minutes are
+    over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:

@@ -32,7 +32,8 @@ class SaysoGate:
     """Asks before each tool call of the agents that it gates.
 
     By default the run waits for people. With `parks`, a name for this run that is used once, the run ends with the
-    SDK's interruptions while people decide. Then `settle` the run's state, and run it again when nothing is pending.
+    SDK's interruptions while people decide. After that, pass the run's state to `settle`, and run it again when nothing
+    is pending.
     """
 
     def __init__(
@@ -99,8 +100,9 @@ class SaysoGate:
     async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
         """Ask for the calls at which a run stopped, and return those that people haven't decided yet.
 
-        The others are released in the state: running it again runs the approved calls, and gives the model the reasons
-        why the others didn't run. The state decides nothing: a changed state can't run a call that nobody approved.
+        The other calls are released in the state: running it again runs the approved calls, and gives the model the
+        reasons why the others didn't run. The state decides nothing: a changed state can't run a call that nobody
+        approved.
         """
         waiting = []
         for item in state.get_interruptions():
@@ -116,9 +118,10 @@ class SaysoGate:
         return waiting
 
     def _holds(self, inner: Agent[Any] | None) -> bool:
-        """Return whether the gate can hold this tool: it isn't an agent, or its own tools are gated and wait.
+        """Return whether the gate can hold a tool. `inner` is the agent behind the tool, or None.
 
-        An agent used as a tool can't stop in the middle of its run.
+        An agent used as a tool can't stop in the middle of its run. So it must be gated itself, and neither gate may
+        use `parks`.
         """
         return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
 

@@ -12,7 +12,8 @@ T_co = TypeVar("T_co", covariant=True)
 class Ran(Generic[T_co]):
     """The call was allowed or approved, and the function ran once. `ref` is the call's ref.
 
-    `reported` is False if the service couldn't record the run. Its record then says that the result is unknown.
+    `reported` is False if the service couldn't record the run. In that case the call's record says that the result is
+    unknown.
     """
 
     ref: str
@@ -30,7 +31,7 @@ class NotRun:
     #: `rejected`, `expired`, `denied`, `withdrawn`, `undeliverable`, `lapsed`, `refused`, or another status of the API.
     status: str
     message: str
-    #: The call's ref; empty if the call was never recorded.
+    #: The call's ref, or '' if the call was never recorded.
     ref: str = ""
     #: The words of the person or of the policy, if there are any.
     reason: str | None = None
@@ -50,7 +51,7 @@ class NotRun:
 class Answer:
     """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    #: The text that the person wrote, or the option that they chose. None if nobody answered.
+    #: The text that the person wrote, or the option that they chose. It is None if nobody answered.
     words: str | None
     #: The principal who answered or declined to answer.
     by: str | None
@@ -59,7 +60,7 @@ class Answer:
     status: str
     #: One sentence to hand to an agent.
     message: str
-    #: The question's ref; empty if it was never recorded.
+    #: The question's ref, or '' if the question was never recorded.
     ref: str = ""
 
     def __bool__(self) -> bool:

@@ -40,12 +40,12 @@ def relay(path: Path, source: int, sink: int) -> None:
             raise ClientError("UNAVAILABLE", told) from error
         with gateway.makefile("rb") as lines:
             _check(lines.readline(), path)
-            carrying = threading.Thread(target=_carry, args=(source, gateway), daemon=True)
-            carrying.start()
+            ended = threading.Event()
+            threading.Thread(target=_carry, args=(source, gateway, ended), daemon=True).start()
             with contextlib.suppress(BrokenPipeError, ConnectionError):
                 while chunk := lines.read1(_CHUNK):
                     _write(sink, chunk)
-        if carrying.is_alive():
+        if not ended.is_set():
             raise _broken(path)
 
 
@@ -58,10 +58,12 @@ def _check(line: bytes, path: Path) -> None:
         raise ClientError(greeting["error"]["code"], greeting["error"]["message"])
 
 
-def _carry(source: int, gateway: socket.socket) -> None:
+def _carry(source: int, gateway: socket.socket, ended: threading.Event) -> None:
+    """Carry bytes to the gateway until `source` ends. `ended` is set first, because the gateway then closes at once."""
     with contextlib.suppress(OSError):
         while chunk := os.read(source, _CHUNK):
             gateway.sendall(chunk)
+        ended.set()
         gateway.shutdown(socket.SHUT_WR)
 
 

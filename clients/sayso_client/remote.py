@@ -51,7 +51,7 @@ def trusting(ca_file: str | None) -> ssl.SSLContext:
     import ssl
 
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if sys.version_info >= (3, 13):  # From this version on, `create_default_context` sets these too.
+    if sys.version_info >= (3, 13):  # From this version on, `create_default_context` sets these flags too.
         made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VERIFY_X509_STRICT
     if ca_file is None:
         made.load_default_certs()

@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Terms(TypedDict, total=False):
     """Settings for all calls of one agent."""
 
-    #: The group of the agent's tools in policies. By default the framework's name.
+    #: The group of the agent's tools in policies. By default, this is the framework's name.
     tools: str
     #: The agent's own name for itself.
     agent: str
@@ -48,14 +48,14 @@ def missing(extra: str, error: ImportError) -> ImportError:
 
 
 class _Started(Generic[T]):
-    """Work that remembers whether it was started. An error after that is the work's own, and not the service's."""
+    """Work that remembers whether it was started. An error after the start is the work's own, and not the service's."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
         self.yes = False
 
     def __call__(self) -> T:
-        """Start the work. Of asynchronous work, this returns the awaitable."""
+        """Start the work. If the work is asynchronous, return its awaitable."""
         self.yes = True
         return self._work()
 

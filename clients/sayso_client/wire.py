@@ -152,14 +152,14 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 def _quoted(text: str) -> str:
     """Return the text quoted as one segment of a path or one value of a query (RFC 3986).
 
-    This doesn't use `urllib.parse`, which takes 6 ms to import.
+    The function doesn't use `urllib.parse`, which takes 6 ms to import.
     """
     raw = text.encode("utf-8", "surrogatepass")
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw) or "%20"
 
 
 def _printable(key: str) -> str:
-    """Return an idempotency key as a header value. It is escaped if it has other characters than printable ASCII."""
+    """Return an idempotency key as a header value. A key with other characters than printable ASCII is escaped."""
     plain = key.isascii() and key.isprintable() and key == key.strip() and "%" not in key
     return key if plain else _quoted(key)
 
@@ -173,7 +173,7 @@ def _body(named: dict[str, Any]) -> bytes:
 
 
 def _asked(named: dict[str, Any]) -> None:
-    """Set the field that asks a person, unless the caller leaves the decision to the policy."""
+    """Set the field `ask`, so that a person is asked, unless the caller leaves the decision to the policy."""
     named["ask"] = not named.pop("by_policy", False)
     named.setdefault("tools", "shell")
     named.setdefault("agent", "ask")

@@ -122,7 +122,7 @@ class Card:
     #: Whether the request is a question of an agent.
     asks: bool
     #: Whether the reader may approve or answer the request, and whether they may reject it. If several people read the
-    #: card, both are true, and a press of anybody else is refused.
+    #: card, both are true, and Sayso refuses the press of a person who may not.
     may_approve: bool
     may_reject: bool
     #: The options that the question offers. Without options, any words answer it.
@@ -193,7 +193,7 @@ def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -
 
 
 def output_of(call: Call) -> str:
-    """Return the output of the run as visible, masked text; '' for a question, whose answer is its result."""
+    """Return the output of the run as visible, masked text, or '' for a question, whose answer is its result."""
     return "" if is_question(call) else mask(visible(call.output or ""))
 
 
@@ -238,8 +238,8 @@ class _Teller:
             return f"{headline}: {one_line(shown.line, 120)}"
         if shown.line != shown.phrase:
             return f"{headline}: {shown.line}"
-        # A block that comes first is the command or the preview. Any later block may be an argument, which could say
-        # that the request is another one.
+        # A block that comes first is the command or the preview. Any later block may be an argument, which could
+        # describe another request.
         blocks = [part.text for part in shown.parts[:1] if part.kind is PartKind.CODE]
         return f"{headline}: {one_line(blocks[0], 120)}" if blocks else headline
 
@@ -256,7 +256,7 @@ class _Teller:
         return f"{folder}, {stage}" if stage else folder
 
     def note(self) -> str:
-        """Return the note with its author, '' if there is no note."""
+        """Return the note with its author, or '' if there is no note."""
         if not (self._call.note or "").strip():
             return ""
         return self.said(_told(self._call.note))
@@ -274,7 +274,10 @@ class _Teller:
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
     def may(self, way: Way) -> tuple[bool, bool]:
-        """Return whether the reader may approve and may reject. Only for a chat's single reader is this known here."""
+        """Return whether the reader may approve and may reject.
+
+        Both are True unless one person alone reads the card in a chat.
+        """
         access, call = Access(self._names.people), self._call
         if not self._reader or way in {Way.KEYS, Way.WORDS}:
             return True, True
@@ -355,7 +358,7 @@ class _Teller:
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
-    """Return a time for a card. It has a date if it is at least a day after the request, whose time a reader sees."""
+    """Return a time for a card. The time has a date if it is at least a day after the request."""
     return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
@@ -448,8 +451,8 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # A question ends in another way only if somebody changed the database. Then its card has the sentence of other
-    # calls.
+    # A question ends in another way only if somebody changed the database. In that case its card has the sentence of
+    # other calls.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
@@ -582,7 +585,7 @@ def _json(call: Call) -> str:
 
 
 def _texts(call: Call) -> list[tuple[str, str]]:
-    """Return the arguments of several lines with their line breaks, because JSON writes them on one line."""
+    """Return the arguments that have several lines, with real line breaks. JSON writes each of them on one line."""
     shown = masked_arguments(call).items()
     return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
 
@@ -668,7 +671,7 @@ def error_text(call: Call) -> str | None:
     """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
     `call.error` holds a code of ours or a tool's text. It is read as a code only if nobody claimed the call: after a
-    claim, a tool may have written it. None without an error.
+    claim, a tool may have written it. Return None if the call has no error.
     """
     unfit = _unfit(call)
     return IN_ENGLISH.sentence(unfit) if unfit else call.error
@@ -689,7 +692,10 @@ def _unfit(call: Call) -> Fact | None:
 
 
 def _clause(text: str) -> Stored:
-    """Return somebody's words, masked and without a full stop, for use inside a sentence. Ours are translated later."""
+    """Return somebody's words, masked and without a full stop, for use inside a sentence.
+
+    A sentence of ours is translated later.
+    """
     return Stored(clause(_told(text)))
 
 

@@ -30,7 +30,8 @@ TEXTS = (
 _LIST = "edits"
 #: Flags of one edit in a list that change nothing if they are false.
 _FLAGS = frozenset({"replace_all", "replaceAll"})
-#: The lines of a diff of one file before the first lines of a text: two names, and the numbers of the first lines.
+#: The number of header lines in a diff of one file: two lines with names, and the `@@` line with the first line
+#: numbers.
 _HEADERS = 3
 #: The argument in which Codex sends a patch to its hook.
 _PATCH = "command"
@@ -144,7 +145,10 @@ def _diff(old: str, new: str, *, closely: bool) -> str:
 
 
 def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[str]) -> Edit | None:
-    """Return the change of a diff, or of a patch in the format of Codex, which names its files itself. Else None."""
+    """Return the change of a diff, or of a patch in the format of Codex, which names its files itself.
+
+    Return None for anything else.
+    """
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None
     if not isinstance(text, str) or not _is_patch(text):

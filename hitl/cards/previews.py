@@ -23,7 +23,7 @@ PREVIEW_KEPT = 16_000
 # text, everything between the shared start and the shared end counts as changed.
 _COMPARED = 2_000
 #: Up to this many lines, and this many pairs of an old line and an equal new line, a comparison takes about ten
-#: milliseconds at worst. So it may delay other cards.
+#: milliseconds at worst. Other cards can wait that long.
 _QUICK_LINES, _QUICK_PAIRS = 400, 4_000
 _HUNK = re.compile(r"@@ -[0-9]+(?:,(?P<old>[0-9]+))? \+[0-9]+(?:,(?P<new>[0-9]+))? @@")
 _UNENDED = "\n\\ No newline at end of file"
@@ -114,7 +114,7 @@ def lines_of(text: str) -> list[str]:
 def _compared(old: str, new: str) -> tuple[list[str], int, int]:
     """Return the lines of a unified diff after its header, and how many of them remove a line and add one.
 
-    It compares the real lines, and shows keys masked.
+    The real lines are compared, and keys are shown masked.
     """
     hunks = list(_hunks(old, new))
     marks = [line[:1] for line in hunks]
@@ -192,7 +192,10 @@ def _shared_start(one: str, other: str) -> int:
 
 
 def _shared_end(one: str, other: str) -> int:
-    """Return the number of characters in the equal lines at the end of both texts, which begin with whole lines."""
+    """Return the number of characters in the equal lines at the end of both texts.
+
+    Both texts must begin at the start of a line.
+    """
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -295,7 +295,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
 #: A text that surely holds no secret: every format has at least 11 characters, and an assignment has a sign or a blank
-#: in it. This is quick, because a list of a hundred thousand words is masked word by word.
+#: in it. This test is quick, because a list of a hundred thousand words is masked word by word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
@@ -414,7 +414,7 @@ def is_secret_name(name: str) -> bool:
     """Return whether this is the name of a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `max_tokens`."""
     name = name[-_NAME_LENGTH:]
     if not _HINT.search(name.lower()):
-        return False  # every secret word and pair matches _HINT
+        return False  # _HINT matches every secret word and pair, so the name has none
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
         words.pop()
@@ -436,7 +436,7 @@ def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
 def by_name(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return the items with masked names. If masked names are equal, the second gets a `'` at its end, the third `'2`.
 
-    With these numbers, any number of equal names takes little time.
+    Counting takes little time, however many names are equal.
     """
     named: dict[str, Any] = {}
     marks: Counter[str] = Counter()
@@ -522,8 +522,8 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
     """Return whether the value after a secret's name is a secret.
 
-    After a colon, a plain word that is followed by another word is part of a sentence. `PWD` is a shell's working
-    folder, an absolute path (POSIX.1-2024, XBD 8.3).
+    After a colon, a plain word that is followed by another word is part of a sentence. An absolute path after `PWD` is
+    no secret, because a shell keeps its working folder there (POSIX.1-2024, XBD 8.3).
     """
     text = value[str(value.lastgroup)]
     if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):

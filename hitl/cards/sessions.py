@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.wording import Wording
 
-#: At most this many characters are shown: of an agent's name, a project and a session, and of a folder.
+#: The most characters that are shown of a name (of an agent, a project or a session), and of a folder.
 _NAME, _FOLDER = 60, 120
 _SEPARATORS = re.compile(r"[/\\]+")
 
@@ -42,7 +42,7 @@ class WaitingSession(Struct, frozen=True):
 
     @property
     def project(self) -> str:
-        """The last name in the path of the working folder, '' if the folder isn't known."""
+        """The last name in the path of the working folder, or '' if the folder isn't known."""
         return next(filter(None, reversed(_SEPARATORS.split(self.newest.cwd or ""))), self.newest.cwd or "")
 
 

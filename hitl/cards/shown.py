@@ -139,7 +139,7 @@ class _Told:
         self._call = call
         self._wording = wording
         texts = masked(call)
-        #: All arguments, for the operator's headline, and those that no other part of the card shows.
+        #: All arguments, for the operator's headline, and the arguments that no other part of the card shows so far.
         self._all = self._left = texts.values
         self._texts = texts.arguments
         self.below = 0

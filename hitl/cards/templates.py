@@ -50,7 +50,7 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the text, number or truth value with that name as text. None for a list, an object or a blank text."""
+    """Return the text, number or truth value with that name as text, or None for a list, an object or a blank text."""
     found: Any = args.get(name)
     if found is None:
         found = args

@@ -39,7 +39,7 @@ _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
 # A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
-# A line shows only the start and the end of a long text, so only so many characters of each are made visible.
+# A line shows only the start and the end of a long text, so only this many characters of each are made visible.
 _EDGE = 5000
 
 _BLANKS_KEPT = 30
@@ -103,7 +103,7 @@ def one_line(text: str, limit: int = 200) -> str:
         return _cut(text, limit, _in_signs).text
     if (between := len(text) - 2 * _EDGE) > 0:
         head, tail = _in_one_line(text[:_EDGE]), _in_one_line(text[-_EDGE:])
-        # Many marks on one letter become a short count, so that the ends could be too short to fill the line.
+        # Many marks on one letter become a short count, so the two ends may then be too short to fill the line.
         if min(len(head), len(tail)) > limit:
             return _cut(head + tail, limit, lambda count: _in_signs(count + between)).text
     return _cut(_in_one_line(text), limit, _in_signs).text
@@ -132,7 +132,7 @@ def _cut(text: str, limit: int, told: Callable[[int], str]) -> Cut:
 
 
 def _in_signs(count: int) -> str:
-    """Return a count in signs, which any language can read, for a line whose reader isn't known."""
+    """Return a count in signs, which mean the same in every language, for a line whose reader isn't known."""
     return IN_ENGLISH.say("card.left_out.short", count=count)
 
 

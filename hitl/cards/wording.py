@@ -242,25 +242,25 @@ ENGLISH: Mapping[str, str] = {
     "outcome.allowed": "allowed by the policy",
     "outcome.denied": "denied by the policy: {why}",
     "outcome.approved": "approved by {by}",
-    "outcome.running": "approved by {by}, running",
+    "outcome.running": "running, {how} by {by}",
     "outcome.rejected": "rejected by {by}",
     "outcome.rejected.reason": "rejected by {by}: {reason}",
     "outcome.expired": "expired: nobody answered in time",
     "outcome.expired.unseen": "expired: nobody saw it",
     "outcome.withdrawn": "withdrawn by {by}",
-    "outcome.undeliverable": "nobody could be asked: {why}",
-    "outcome.succeeded": "done, approved by {by}",
-    "outcome.failed": "approved by {by}, but it failed: {error}",
-    "outcome.timed_out": "approved by {by}, stopped at its time limit; what it had done by then stays done",
-    "outcome.released": "approved by {by} and handed to the caller",
-    "outcome.refused": "approved by {by}, but not run: {error}",
-    "outcome.lapsed": "approved by {by}, but nobody ran it in time",
+    "outcome.undeliverable": "undeliverable, so nobody was asked: {why}",
+    "outcome.succeeded": "succeeded, {how} by {by}",
+    "outcome.failed": "failed, {how} by {by}: {error}",
+    "outcome.timed_out": "timed out, {how} by {by}; what it had done by then stays done",
+    "outcome.released": "released to the requester, {how} by {by}",
+    "outcome.refused": "refused before it ran, {how} by {by}: {error}",
+    "outcome.lapsed": "lapsed, {how} by {by}: nobody ran it in time",
     "outcome.question.answered": "answered by {by}: {reason}",
     "outcome.question.declined": "not answered: {by} declined",
     "outcome.by_policy": "the policy",
     "outcome.how.approved": "approved",
     "outcome.how.allowed": "allowed",
-    "outcome.unknown": "approved by {by}, but nobody knows whether it ran. It is not tried again. Check before you ask again",
+    "outcome.unknown": "unknown whether it ran, {how} by {by}. It is not tried again. Check before you ask again",
     # answers to a reply
     "answer.approved": "{short} approved.",
     "answer.approved.late_hold": "{short} was approved, but not run: {error}",
@@ -331,7 +331,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.help": (
         "I run nothing that can't be undone without your say-so.\n"
         "/pending: what is pending\n/sessions: which agents wait\n/show REF: one request whole\n/approve REF\n/reject REF REASON\n"
-        "/withdraw REF: withdraw what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
+        "/withdraw REF: withdraw what you asked\n/new: the agent forgets what was said here\n/status: how I am\n/whoami: your id for the configuration\n"
         "Or answer a card: press a button, or reply yes, or no and why."
     ),
     "chat.whoami": "You are {identity} here, known to me as {principal}.",
@@ -535,7 +535,7 @@ ENGLISH: Mapping[str, str] = {
     "question.options": "The options of a question are {fewest} to {most} different texts of at most {longest} characters. Nothing was asked.",
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
-    "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing.",
+    "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",
@@ -547,6 +547,7 @@ ENGLISH: Mapping[str, str] = {
     "model.explain.failed": "I can't answer that: {why}. The details of the request are on its card.",
     "model.explain.silent": "I have no answer to that. The details of the request are on its card.",
     "model.queued": "I am still at work here. I take this up afterwards. Say stop to end what I am doing.",
+    "model.forgotten": "I have forgotten what was said here before. What was requested and decided stays on record.",
     "model.stopped": "Stopped. Requests that were withdrawn: {count}. What was running goes on to its end.",
     # the model-backed agent: sentences for the model
     "model.instructions": (
@@ -743,6 +744,57 @@ ENGLISH: Mapping[str, str] = {
     "start.asked": "where a request is asked",
     "start.mcp": "MCP: {servers}",
     # the first configuration
+    "init.nobody": "An empty name is nobody. Nothing was written.",
+    "init.written": "Wrote {file}.",
+    "init.written.next": "Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.",
+    "init.named": "Settings in the working folder must be named: --config {file}. Nothing was written.",
+    "init.has": "{file} has a [{section}] already. The file stays as it is.",
+    "init.webhook_url": "A webhook needs --webhook-url https://... Nothing was written.",
+    "init.receive": "{platform} can't receive by {receive}, only by one of these: {ways}. Nothing was written.",
+    "init.bot": "Added [{section}] to {file}. Next: put the bot's token into {token_file} (chmod 600), run sayso deploy {section}, start sayso run, and send the bot /whoami: it answers with the id to list as an approver.",
+    "init.app": "Added [{section}] to {file}. Next: make the app from what sayso deploy {section} --manifest prints, put its secrets into these files (chmod 600): {files}. Then run sayso deploy {section}, start sayso run, and write /sayso whoami: it answers with the id to list as an approver.",
+    "init.exists": "{file} is there already and stays as it is. Name another file with --file.",
+    "init.unwritable": "{file} can't be written ({why}). Name another file with --file.",
+    "init.unreadable": "{file} can't be read ({why}). Write one first: sayso init --file {file}.",
+    "init.no_toml": "{file} isn't TOML ({why}). The file stays as it is.",
+    "init.no_secret": "{file} can't be written ({why}). Nothing was added.",
+    "init.no_utf8": "{text} isn't UTF-8, so it can't be in a configuration.",
+    "move.client": "Name a client: {clients}. Nothing was written.",
+    "move.write": "Write this?",
+    "move.not_written": "Nothing was written. Say --yes to write it.",
+    "move.unwritable": "{file} can't be written ({why}). Run the command again with --remove.",
+    "move.written": "Wrote {file} and {settings}. {backup} restores the former file (--remove).\nNext: restart sayso run, then the client.",
+    "move.exposed": "Warning: {server} has a secret in its argument {argument}, and {settings} would hold it as it is. If the server takes it from a variable, use env_files instead.",
+    "move.left": "{server} stays with the client and isn't gated: {why}.",
+    "move.by_hand": "To gate a server that stays, add it to {settings} by hand (docs/how-to/mcp.md), and remove it from the client.",
+    "move.of_project": "{name} (of the project {project})",
+    "move.in_file": "{name} (in {file})",
+    "move.already": "The servers of {client} were moved already. Take that back first with --remove.",
+    "move.nothing": "{file} has no server that can be moved. Nothing was written.",
+    "move.clash": "{settings} has a server {server} already, or would get two of that name. Rename one first.",
+    "move.no_backup": "{file} can't be read: no servers of {client} were moved from here.",
+    "move.changed": "{file} was changed since its servers were moved. Nothing was written. {backup} holds the former file.",
+    "move.not_restored": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again.",
+    "move.not_restored.folder": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again in the folder of the move.",
+    "move.half_restored": "{restored} is restored. {settings} can't be written ({why}): it still has the tables [mcp.servers...], and their secrets stay. When it can be written, run the command again.",
+    "move.unreadable": "{file} can't be read ({why}). Name the client's file with --from.",
+    "move.no_settings": "{settings} can't be used ({why}). Write one first with sayso init.",
+    "move.no_toml": "{file} isn't TOML ({why}). Nothing was written.",
+    "move.no_json": "{file} isn't JSON without comments ({why}). Nothing was written.",
+    "move.unsafe": "The client's file is written in a way that can't be edited safely. Nothing was written.",
+    "move.why.unreadable": "it can't be read, and may have servers",
+    "move.why.project": "the file belongs to a project",
+    "move.why.name": "its name has no letter or digit",
+    "move.why.kind": "it has neither a command nor an address for streamable HTTP",
+    "move.why.setting": "the gateway has no setting for its {names}",
+    "move.why.off": "it is switched off",
+    "move.why.token": "its token is in the variable {variable}, which isn't set here",
+    "move.why.filled": "the client fills in a part of it",
+    "move.restored": "Restored {file} as it was.",
+    "move.edited": "The settings were edited or removed since the move. If they have tables [mcp.servers...], these stay, with the files of their secrets. Remove what you don't need.",
+    "deploy.extra": "{module} isn't installed: install sayso[{extra}].",
+    "deploy.none": "There is no [{platform}] in the settings. Add it: sayso init {platform}",
+    "deploy.refused": "{why}. What was done before stays. Run the command again.",
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
     "init.surfaces": (
         "Requests can be asked and answered in this terminal. Add what else you use:\n"
@@ -800,7 +852,9 @@ ENGLISH: Mapping[str, str] = {
     "test.begun": "{short} for {name}: waiting for an answer until {until} UTC. Cards: {routes}",
     "test.local": "no chat; answer with: sayso approve {short}",
     "test.pressed": "✓ {name}: {status} on {surface} after {seconds} s ({short})",
-    "test.other": "✗ {name}: {who} answered in their place, {status} on {surface} ({short})",
+    "test.name": "{name} on {surface}",
+    "test.silent": "✗ {name}: the card arrived, and nobody pressed a button on it ({short})",
+    "test.other": "✗ {name}: no press; {status} by {who} on {surface} instead ({short})",
     "test.ended": "✗ {name}: {outcome} ({short})",
     "test.failed": "✗ {name}: {error}",
     "test.unseen": "✗ The card of {short} did not reach {routes}. Run: sayso doctor",
@@ -949,12 +1003,13 @@ _LONGEST_STORED = 1000
 #: The values that are counts with their unit, and the values that may be sentences of ours themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
-#: The keys of the sentences that may be such a value.
+#: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
 #: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
-#: A value within a sentence of ours: quoted, or plainly one value (`hitl.cards.text.quoted`).
+#: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks
+#: (`hitl.cards.text.quoted`).
 _VALUE = "(?:“[^“”\n]*”|[^“”\n])+?"
 _COUNT_OF = "[0-9,]+ [a-z]+"
 

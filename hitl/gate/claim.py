@@ -65,10 +65,10 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """Check that a call may run now, store the change that `take` makes of it, and return the stored call.
+    """Check that a call may run now, store the changed call that `take` returns, and return it.
 
-    Return None if another change of the call came first, or if its time was up. If the call may not run, store the
-    result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
+    Return None if another change of the call came first, or if the time for the change was over. If the call may not
+    run, store the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -121,7 +121,7 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
     """Return the lease that this claimant already holds, or None if nobody has claimed the call.
 
-    Raises an error if the call can't be claimed, if another claimant holds it, or if its MACs don't hold.
+    Raises an error if the call can't be claimed, if another claimant has it, or if one of its MACs is wrong.
     """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)

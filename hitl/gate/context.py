@@ -56,7 +56,8 @@ class GateContext:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
-        #: Returns a sentence that says why others may know or change the keys, or None. Called before each run.
+        #: A function that returns a sentence about why other people may know or change the keys, or None. It is called
+        #: before each run.
         self.exposed = exposed
         self.reach = Reach()
         self.beside = beside

@@ -50,7 +50,10 @@ async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """Return the reading of a button, a command or an API decision. None for a button that this call doesn't have."""
+    """Return the reading of a button, a command or an API decision.
+
+    Return None for a button that this call doesn't have.
+    """
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
@@ -100,8 +103,8 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
     """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
-    The answer repeats the words of an approver and of nobody else, because other people may answer our message. It
-    names the call's ref only to approvers and requesters of the call.
+    The answer repeats an approver's words only. Other people may answer our message, so it must not hold the words of a
+    person who may not decide. The answer names the call's ref only to approvers and requesters of the call.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -137,7 +140,8 @@ async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, r
         return await _explain(gate, call, principal, str(reading.reason), reply.event)
     if call.state is not State.AWAITING:
         return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
-    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, it must be the deadline.
+    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, `due_at` must be the
+    # deadline.
     if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
     if aside := set_aside(reply, call, reading, call.verdict.risk):
@@ -163,7 +167,7 @@ async def _explain(
 ) -> Answer:
     """Add a reason to the person's own earlier rejection, and return the answer.
 
-    This is possible for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
+    A reason can be added for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
     """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
@@ -199,7 +203,10 @@ async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _speakable(reply: Reply) -> Reply:
-    """Return the reply with lone surrogates escaped, because UTF-8 can't store them. The spans are moved to fit."""
+    """Return the reply with lone surrogates escaped, because UTF-8 can't store them.
+
+    The places of the spans are changed to match.
+    """
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)

@@ -1,4 +1,6 @@
-"""Ends a call that no approver decided: withdrawn, undeliverable, void after a restore, or with a dead process."""
+"""Ends a call without a decision of an approver: it is withdrawn, undeliverable, void after a restore, or its process
+died.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
     """Return the reason why a call that was decided earlier may not run now, or None.
 
-    Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs come first.
+    Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs are checked first.
     """
     votes = await gate.store.votes(call.ref) if call.decision is Decision.APPROVED else ()
     if broken := _broken(gate, call, votes):
@@ -60,7 +60,8 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
     """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    # The MAC covers the decision but not the state. So an edited state can't make a call run without such a decision.
+    # The decision has a MAC, but the state has none. So an edited state can't make a call run: its decision must allow
+    # the run.
     if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
@@ -81,7 +82,8 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    It checks exposed keys, the verdict and, for calls that this service runs, the allowlist and the preconditions.
+    The function checks that the keys are safe and that the verdict permits the call. For calls that this service runs,
+    it also checks the allowlist and the preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases. The part up to the last colon names a place in which only one process
-    works at a time; the part after it names the process.
+    `owner` names this process in its leases. The part of `owner` before its last colon names a place in which only one
+    process works at a time; the part after the colon names the process.
     """
 
     # -- the use cases --------------------------------------------------------------------------------------
@@ -31,7 +31,8 @@ class Gate(GateContext):
         """Record a new call: denied, allowed (and leased, if this service runs it), or pending.
 
         Raises InvalidConfirmation if the arguments can't be used, NotApprover if the requester may not ask in that
-        conversation, KeyConflict, RejectedRecently, TooManyPending, and Unavailable. Nothing is recorded then.
+        conversation, KeyConflict, RejectedRecently, TooManyPending, and Unavailable. After an error, nothing is
+        recorded.
         """
         return await submit.submit(self, ask)
 
@@ -57,8 +58,8 @@ class Gate(GateContext):
     async def peek(self, reply: Reply) -> Answer:
         """Return the answer to a reply that asks for details, but don't record that the person saw them.
 
-        This is for surfaces that may fail to show the details. Such a surface passes the same reply to `decide` after
-        it has shown them. Raises Unavailable.
+        This method is for surfaces that may fail to show the details. Such a surface passes the same reply to `decide`
+        after it has shown them. Raises Unavailable.
         """
         return await decide.peek(self, reply)
 
@@ -118,13 +119,16 @@ class Gate(GateContext):
         return await claim.claim(self, target, owner, secret)
 
     async def release(self, target: str, owner: str) -> Call:
-        """Claim and finish a call in one commit, for a caller that runs it and won't report. Raises as `claim`."""
+        """Claim and finish a call in one commit, for a caller that runs it and won't report.
+
+        Raises the errors of `claim`.
+        """
         return await claim.release(self, target, owner)
 
     async def finish(self, target: str, secret: str, ran: Ran) -> Call:
         """Record the end of a claimed call's run. A late report replaces the results `unknown` and `timed_out`.
 
-        `secret` is the secret whose hash `claim` was given. Raises CallUnknown, NotApprover for the call of another
+        `secret` is the secret whose hash was passed to `claim`. Raises CallUnknown, NotApprover for the call of another
         claimant, Tampered, and AlreadyDecided if the call already has another result.
         """
         return await claim.finish(self, target, secret, ran)
@@ -132,7 +136,7 @@ class Gate(GateContext):
     async def finish_own(self, lease: Lease, ran: Ran) -> Call:
         """Record the end of a run under a lease of this process.
 
-        It starts from the call as leased, without reading the store. If the call has changed since then, the
+        It uses the call in the lease, and doesn't read the store first. If the call has changed since then, the
         conditional write fails, and only then is the call read again.
         """
         return await claim.finish_own(self, lease, ran)
@@ -140,9 +144,10 @@ class Gate(GateContext):
     async def refuse_peer(self, identity: str, *, command: bool = False) -> NotApprover:
         """Return the error for a caller on this machine who has no rights.
 
-        This is an unlisted user or, with `command`, a command that this service runs. The first refusal of a caller is
-        recorded, and then at most one a minute, because every line is a durable write: frequent requests would delay
-        everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises Unavailable.
+        Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
+        caller is recorded, and then at most one a minute, because every line is a durable write: frequent requests
+        would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
+        Unavailable.
         """
         unrecorded = self.refused_peers.held_back((identity, command))
         if unrecorded is not None:

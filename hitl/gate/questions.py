@@ -78,9 +78,9 @@ def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequen
 
 
 def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
-    """Whether words could be an answer to a question, by the rights of the person and by the words.
+    """Return whether words could be an answer to a question, by the rights of the person and by the words.
 
-    If the question offers no options, a question, a condition or a "wait" counts as talk and not as an answer.
+    If the question offers no options, a counter-question, a condition or a "wait" counts as talk and not as an answer.
     """
     if not gate.access.may_answer(scene.principal, call):
         return False
@@ -120,7 +120,7 @@ def _how(call: Call) -> Fact:
 async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Answer a question, and return the gate's answer. Text that looks like a secret is masked.
 
-    Return None if another change or the clock came first.
+    Return None if the call was changed, or its time ended, before the write.
     """
     if not reading.reason:
         if options(call):

@@ -45,7 +45,7 @@ class Answer(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The sentence to answer with: the whole call for DETAILS, '' if there is nothing to say."""
+        """The sentence to answer with: the whole call for DETAILS, or '' if there is nothing to say."""
         return self.told()
 
     def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:

@@ -1,4 +1,6 @@
-"""Erases the arguments of calls that are over, and archives such calls. Both are on record.
+"""Erases the arguments of calls that are over, and archives such calls.
+
+The record has a line about each erasure and each archiving.
 
 Erasing removes each field that reveals arguments: the arguments themselves, the preview, the output, the notes, and the
 texts of the executor and the policy about this one call. The requester, the decider, the times, the reason and all MACs

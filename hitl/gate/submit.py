@@ -1,4 +1,7 @@
-"""Submits a call: it is denied, allowed and leased, or parked until people answer."""
+"""Submits a call.
+
+The policy denies it; or it is allowed, and leased if this service runs it; or it is pending until people answer.
+"""
 
 from __future__ import annotations
 
@@ -144,6 +147,8 @@ def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     if is_asked(ask):
         approvers = tuple(dict.fromkeys((*approvers, gate.people.on_behalf_of(ask.requester))))
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
+    if ask.surface:
+        routes = tuple(route for route in routes if route.partition(":")[0] == ask.surface)
     call = draft.call(short, now, approvers, routes)
     call = call if ask.must_ask else _passed(gate, call, now)
     verdict = call.verdict

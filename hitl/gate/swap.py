@@ -56,8 +56,8 @@ async def swap(
     """Make the conditional write, notify the observers, and return the new call.
 
     Return None, with nothing written, if the call changed since it was read or if the time test fails (`overdue`, see
-    `Expect`). Raises Tampered, and records it, if the call's chain says that the same step was taken before. Then the
-    row was replaced by an older copy.
+    `Expect`). Raises Tampered, and records it, if the call's chain says that the same step was taken before. In that
+    case somebody replaced the row with an older copy.
     """
     try:
         change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))

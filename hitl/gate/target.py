@@ -40,8 +40,8 @@ _NAMED = 8
 class Pointed:
     """The call that a message of ours is about.
 
-    `place` is the route of the card, None if the message isn't a card. `asks` is the identity of the person whom the
-    message asks for a reason, '' if it asks nobody.
+    `place` is the route of the card, or None if the message isn't a card. `asks` is the identity of the person whom the
+    message asks for a reason, or '' if it asks nobody.
     """
 
     ref: str
@@ -61,8 +61,8 @@ class Scene:
     answered: Call | None = None
     #: The pending calls that belong to this conversation and that the reply may be about, oldest first.
     open: tuple[Call, ...] = ()
-    #: The ref of the call that the latest message there is about. The replier's own messages don't count. None if the
-    #: latest message isn't known, or is about no call.
+    #: The ref of the call that the latest message there is about. The replier's own messages don't count. It is None if
+    #: the latest message isn't known, or is about no call.
     follows: str | None = None
     #: Whether words that point to no call may decide in this conversation.
     private: bool = False
@@ -139,9 +139,11 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 
 
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
-    """Find the call for words that point to no call.
+    """Return the call that is meant by words which point to no call, or None and the answer to give.
 
-    They mean the only open card in the conversation, if the latest message of anyone else there is about that card.
+    If such words may decide here (`scene.private`), they mean the only open card, if somebody else's latest message is
+    about that card, or if the words are unclear and addressed to us. If no card is open, words that aren't unclear may
+    mean a call that was just decided (see `_just_lost`).
     """
     if scene.private and len(scene.open) == 1 and _about(scene, scene.open[0], unclear=unclear):
         return scene.open[0], NOTHING
@@ -152,9 +154,10 @@ def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[
 
 
 def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
-    """Return whether the words may be about the only open card there.
+    """Return whether the words may be about `call`, whose card is the only open card there.
 
-    Unclear words also may be, if they are addressed to us, because they decide nothing.
+    They may be if somebody else's latest message there is about that card. Unclear words may also be if they are
+    addressed to us, because unclear words decide nothing.
     """
     return scene.follows == call.ref or (unclear and scene.addressed)
 
@@ -170,10 +173,10 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 
 
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
-    """Return the call that the latest message was about, if somebody else or the clock has decided it meanwhile.
+    """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
 
     For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
-    reason to the person's rejection, it returns the call.
+    reason to that person's own rejection, it returns the call nevertheless.
     """
     last = scene.last
     if last is None:
@@ -217,7 +220,10 @@ def each_by_name(gate: GateContext, scene: Scene) -> Answer:
 
 
 def _typed_as_ref(word: str) -> bool:
-    """Return whether a word may be a ref and holds a digit. Else `please` could be a ref, because L is read as 1."""
+    """Return whether a word may be a ref and holds a digit.
+
+    Without a digit, `please` could be a ref, because L is read as 1.
+    """
     return any(map(str.isdigit, word)) and as_short(word) is not None
 
 

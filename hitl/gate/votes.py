@@ -41,7 +41,10 @@ _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
 async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle an approval, and return the answer. Return None if another change or the clock came first."""
+    """Handle an approval, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -136,7 +139,7 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 def _came_before(reply: Reply, first: Prompt) -> bool:
     """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
 
-    Only an event of the inbox can be replayed from the database. The API and a terminal have no inbox.
+    Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at
@@ -147,7 +150,7 @@ async def _second_yes(
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
-    Else store the first yes, and return the answer that asks for the second.
+    Otherwise store the first yes, and return the answer that asks for the second.
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
@@ -187,7 +190,10 @@ async def leave_open(
 
 
 async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
+    """Handle a rejection, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
     reason = reading.reason
     asked = reply.kind is ReplyKind.BUTTON and not reason and not is_question(call)
 

@@ -79,13 +79,15 @@ class Access:
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
 
     def may_answer(self, principal: str, call: Call) -> bool:
-        """Whether the person may answer a question: a person for whom it is asked, or who may decide calls there."""
+        """Return whether the person may answer a question: a person for whom it was asked, or an approver of the
+        question.
+        """
         if self.people.is_revoked(principal):
             return False
         return self.asked(principal, call) or self.counts(principal, call, call.verdict)
 
     def _answers_there(self, principal: str, call: Call, surface: str) -> bool:
-        """Whether the person may answer a question on this surface.
+        """Return whether the person may answer a question on this surface.
 
         On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
         machine's socket, an agent could speak as its own user. There a requester may answer their own question only if

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
@@ -44,6 +44,15 @@ class Conversation:
     language: str | None = None
 
 
+class Tried(NamedTuple):
+    """An approver of a conversation, and the surface on which `sayso test` asks this person."""
+
+    place: str
+    approver: str
+    #: '' if the approver has no account on a surface that gets the conversation's cards. Then all of them get the card.
+    surface: str
+
+
 @dataclass(frozen=True, slots=True)
 class Directory:
     """The lists of the installation. Raises ValueError for lists that contradict themselves or are unsafe."""
@@ -57,11 +66,11 @@ class Directory:
     self_approval_socket: Risk | None = None
     #: The principals and identities without rights, even if a list names them.
     revoked: frozenset[str] = frozenset()
-    #: Identity of an agent's bearer token -> the principal who answers for it. It changes when tokens are made.
+    #: Identity of an agent's bearer token -> the principal who answers for it. The table changes when tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
-    #: The language of the installation, and that of each person who has one, by principal.
+    #: The language of the installation, and the language of each person for whom one is set, by principal.
     language: str = "en"
     languages: Mapping[str, str] = field(default_factory=dict)
     #: Name of a surface -> its declaration.
@@ -113,7 +122,9 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Whether the call belongs to the room of this conversation: it was asked for there, or its card goes there."""
+        """Return whether the call belongs to the room of this conversation: it was asked for there, or its card goes
+        there.
+        """
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
@@ -127,7 +138,7 @@ class Directory:
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Return whether this person has no rights any more. For an agent's token, its owner counts too."""
+        """Return whether this person has no rights any more. An agent's token has no rights if its owner has none."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def on_behalf_of(self, identity: str) -> str:
@@ -171,7 +182,10 @@ class Directory:
         return self.requesters if listed is None else listed
 
     def self_approval(self, origin: str, surface: str) -> Risk | None:
-        """Return the highest risk that a requester may approve alone in that conversation and surface. None: never."""
+        """Return the highest risk that a requester may approve alone in that conversation and surface.
+
+        None means never.
+        """
         declared = self.surfaces.get(surface)
         own = declared is not None and declared.own_self_approval
         return self.self_approval_socket if own else self._conversation(origin).self_approval
@@ -179,7 +193,7 @@ class Directory:
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the chat places that get the card of a call from that conversation, without duplicates.
 
-        A revoked person's private conversation gets none, even if it is listed as a route.
+        A revoked person's private conversation gets no card, even if it is listed as a route.
         """
         listed = self._conversation(origin).routes
         if listed is None:
@@ -187,19 +201,22 @@ class Directory:
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return self._left(tuple(dict.fromkeys(found)))
 
-    def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
-        """Return (conversation, approver) for each approver of each conversation: `sayso test` asks them to answer.
+    def tested(self, origin: str) -> tuple[Tried, ...]:
+        """Return whom `sayso test` asks to answer.
 
-        `origin` is the conversation of requests that come from no chat.
+        An approver is named once for each surface that gets the conversation's cards and that has an account of
+        theirs. `origin` is the conversation of requests that come from no chat.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
-        listed = ((place, self._conversation(place).approvers) for place in places)
-        found = (
-            (place, self.principal(who))
-            for place, own in listed
-            for who in self._left(self.approvers if own is None else own)
-        )
+        found: list[Tried] = []
+        for place in places:
+            own = self._conversation(place).approvers
+            approvers = self._left(self.approvers if own is None else own)
+            cards = dict.fromkeys(route.partition(":")[0] for route in self.routes_for(place, approvers))
+            for who in map(self.principal, approvers):
+                accounts = {each.partition(":")[0] for each in self.identities(who)}
+                found += [Tried(place, who, surface) for surface in [on for on in cards if on in accounts] or [""]]
         return tuple(dict.fromkeys(found))
 
     def named_routes(self) -> frozenset[str]:

@@ -84,7 +84,10 @@ def asked_of(call: Call) -> PolicyCall:
 
 
 def _changes(old: Verdict, new: Verdict) -> tuple[tuple[str, Any, Any], ...]:
-    """Return the parts that differ between verdicts of the same action. Only the action matters if it is a denial."""
+    """Return the parts that differ between verdicts of the same action.
+
+    Two denials have no different parts, because only the action of a denial matters.
+    """
     if old.action != new.action or new.action is Action.DENY:
         return ()
     pairs = ((name, getattr(old, name), getattr(new, name)) for name in _PARTS)
@@ -100,7 +103,8 @@ def _shift(key: tuple[str, str, str, tuple[tuple[str, Any, Any], ...]], group: S
 class Suggestion(Struct, frozen=True):
     """A rule that allows a request that people always approved, with the number of approvals and of approvers.
 
-    `folders` are the working folders if the caller runs the command, else none. A rule has no condition on the folder.
+    `folders` are the working folders if the caller runs the command, or else (). The rule itself has no condition on
+    the folder.
     """
 
     rule: Mapping[str, Any]
@@ -144,8 +148,8 @@ def _suggestion(group: Sequence[Call], policy: Policy, least: int) -> Suggestion
 def _when(call: Call) -> list[dict[str, Any]] | None:
     """Return conditions that hold for exactly these arguments of a call.
 
-    None if the call has no arguments, or if a value or a key can't be compared exactly. For a command that the caller
-    runs, each word is compared, and a last condition excludes further words.
+    Return None if the call has no arguments, or if a value or a key can't be compared exactly. For a command that the
+    caller runs, each word is compared, and a last condition excludes further words.
     """
     args = dict(call.arguments)
     words = args.pop("argv") if asked_of(call).is_command else []

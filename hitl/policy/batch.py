@@ -23,8 +23,10 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
 
     The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. If the document is
-    invalid, the answer is a deny with ``refused`` set, and ``problems`` says why. A row whose arguments aren't an
-    object is denied. No call can have such arguments, and a policy that ignores them would judge another call.
+    invalid, the answer is a deny with ``refused`` set, and ``problems`` says why.
+
+    A row whose arguments aren't an object is denied, because no real call has such arguments. Dropping the arguments
+    would give a verdict on a different call.
     """
     document = row.get("policy")
     try:

@@ -21,7 +21,7 @@ from hitl.records import replace
 
 
 def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
-    """Join a document with the presets that it names; a document without presets is returned as it came.
+    """Join a document with the presets that it names; a document without presets is returned unchanged.
 
     ``parsed`` gives the line numbers for warnings.
 
@@ -88,7 +88,7 @@ def _together(first: Checked, then: Checked) -> Checked:
 
 
 def _default(checked: Checked) -> Action | None:
-    """Return the document's action for calls that match no rule; None if the document leaves it to its preset."""
+    """Return the document's action for calls that match no rule, or None if the document leaves it to its preset."""
     return checked.default_action if "default_action" in checked.content else None
 
 
@@ -115,7 +115,7 @@ def _level(level: Risk, first: Checked, then: Checked) -> Level:
 def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
     """Join two lists of rules. Each rule of the second list gets a ``path`` with its new place.
 
-    A rule of the second list without an id also gets a name with its preset in front.
+    A rule of the second list without an id also gets a name that begins with the name of its preset.
     """
     placed = []
     for at, rule in enumerate(then, start=len(first)):
@@ -126,7 +126,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
-    """Warn of each action of the document that has no effect because the preset's is stricter."""
+    """Warn of each action of the document that has no effect because the preset's action is stricter."""
     found = []
     stated = _default(own)
     if stated is not None and ACTIONS.index(stated) < ACTIONS.index(_stricter(None, _default(preset))):

@@ -44,10 +44,10 @@ When = All | AnyOf | Not | Condition
 class Rule:
     """A checked rule of any list.
 
-    ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``.
-    ``harmless`` names arguments that an allow rule accepts without looking at them.
-    ``literal``: tool names are compared letter by letter. ``textual``: values are compared by their text, as contenox
-    does. ``source`` is the preset that the rule comes from; empty for a rule of the document itself.
+    ``name`` is the name of the rule in verdicts. ``action`` is None in ``risk_rules``. ``harmless`` names arguments
+    that an allow rule accepts without looking at them. With ``literal``, tool names are compared letter by letter. With
+    ``textual``, values are compared by their text, as contenox does. ``source`` is the preset that the rule comes from,
+    or empty for a rule of the document itself.
     """
 
     name: str
@@ -106,5 +106,5 @@ class Checked:
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
 
     def card(self, tools: str, tool: str) -> CardTerms | None:
-        """Return the additions to the cards of a tool's calls, or None. `TOOLS.TOOL` wins over `TOOL`."""
+        """Return the additions to the cards of a tool's calls, or None. `TOOLS.TOOL` takes precedence over `TOOL`."""
         return self.cards.get(f"{tools}.{tool}") or self.cards.get(tool)

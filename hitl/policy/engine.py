@@ -109,7 +109,7 @@ class Compiled:
 
     ``at`` is the rule's place in its list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is
     unsure. ``level`` is the risk that the rule sets, ``raises`` the risk to which it raises. ``looks_at`` names the
-    arguments that an allow rule looks at; None if no argument makes the rule ask. ``asked`` caches the outcomes that
+    arguments that an allow rule looks at, or None if no argument makes the rule ask. ``asked`` caches the outcomes that
     ``asking`` returns.
     """
 
@@ -153,7 +153,7 @@ class Compiled:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of switches."""
+    """Return whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of switches."""
     if type(value) in values.SCALARS:
         return True
     if isinstance(value, Mapping):
@@ -171,10 +171,10 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 
 
 def _looked_at(rule: Rule) -> frozenset[str] | None:
-    """Return the arguments that an allow rule looks at.
+    """Return the arguments that an allow rule looks at, or None if no argument makes the rule ask.
 
-    None means that no argument makes the rule ask. This is so if the rule isn't an allow rule, is contenox's, looks at
-    all arguments, accepts all arguments as harmless, or has neither a condition on an argument nor a kind.
+    No argument makes the rule ask if it isn't an allow rule, is contenox's, looks at all arguments, accepts all
+    arguments as harmless, or has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -214,7 +214,7 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
 
 
 def _loosens(rule: Rule) -> bool:
-    """Whether a rule allows more calls when it holds: it allows, or it sets a risk below high."""
+    """Return whether a rule allows more calls when it holds: it allows, or it sets a risk below high."""
     if rule.action is not None:
         return rule.action == "allow"
     return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
@@ -237,10 +237,10 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 
 
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
-    """Whether a rule's kinds include the kind of this tool.
+    """Return whether a rule's kinds include the kind of this tool.
 
-    A tool may contradict its listed kind (`disputed`). Only rules that tighten then match it: rules for the listed
-    kind, and rules for unknown tools.
+    A tool may contradict its listed kind (`disputed`). In that case only rules that tighten match the tool: rules for
+    the listed kind, and rules for unknown tools.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -253,7 +253,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. If many of them are for every tool, one index of these is shared by all tools."""
+    """The rules of one list. If many of these rules are for every tool, all tools share one index of those rules."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -296,7 +296,7 @@ _place = attrgetter("at")
 class _Plan:
     """The rules that may apply to the calls of one tool, and the risk by the tool's name.
 
-    ``quiet``: if no rule is a candidate, the default action applies and no argument has to be read.
+    If ``quiet`` is true and no rule is a candidate, the default action applies and no argument has to be read.
     """
 
     named: risk.Named
@@ -310,7 +310,7 @@ class _Plan:
 
 
 def _plan_key(call: PolicyCall) -> tuple[object, ...]:
-    """Return the key of a call's plan: all that a plan reads of a call."""
+    """Return the key of a call's plan: everything about the call on which a plan depends."""
     if not call.foreign and call.annotations is None:
         return call.tools, call.tool, call.is_command
     return call.tools, call.tool, call.is_command, disputed(call)
@@ -358,7 +358,10 @@ class Policy:
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """Return the same policy for calls whose working folder is on another machine. It lists no folder."""
+        """Return the same policy for calls whose working folder is on another machine.
+
+        The returned policy never lists the contents of a folder.
+        """
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
@@ -438,7 +441,7 @@ class Policy:
     ) -> risk.Assessment:
         """Apply the document's risk rules to an assessment: the first that sets a level, then all that raise it.
 
-        A setting rule that answers UNSURE counts only if its level is higher than the assessed one. A raising rule
+        A setting rule that answers UNSURE counts only if its level is higher than the assessed level. A raising rule
         counts unless it answers NO.
         """
         for compiled in setting:
@@ -603,7 +606,7 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Collect the path globs of the rules that deny or ask for one tool.
 
-    The result is ``untold`` if such a rule also tests the path in another way, such as a regular expression.
+    The result has ``untold`` set if such a rule also tests the path in another way, such as a regular expression.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []

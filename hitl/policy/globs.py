@@ -2,9 +2,9 @@
 
 Path globs have the syntax of contenox, a system whose policies can be imported: ``*`` and ``?`` within one component,
 ``[...]`` classes with ranges and ``^``, a backslash for a literal, ``{a,b}`` alternatives (nested, with slashes),
-``**`` for any number of components. Patterns are cleaned as paths are, and ``x/**`` covers ``x`` itself. In contenox,
-``a**b`` means ``a/**/b``. An author may also mean any text between ``a`` and ``b``. ``Glob.sure`` matches the first
-meaning only, ``Glob.perhaps`` matches both.
+``**`` for any number of components. Patterns are normalised as paths are (``clean``), and ``x/**`` covers ``x`` itself.
+In contenox, ``a**b`` means ``a/**/b``. An author may also mean any text between ``a`` and ``b``. ``Glob.sure`` matches
+the first meaning only, ``Glob.perhaps`` matches both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BadGlob(ValueError):
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
+    """Return whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
     return not WILD.isdisjoint(text)
 
 
@@ -136,7 +136,7 @@ def _class(text: str, at: int) -> tuple[str, int]:
 
 
 def _regex(pattern: str) -> str:
-    """Return the regular expression for one alternative of a path glob. The alternative is cleaned first."""
+    """Return the regular expression for one alternative of a path glob. ``clean`` normalises the alternative first."""
     out = ""
     components = clean(pattern).split("/")
     for at, component in enumerate(components):
@@ -154,19 +154,22 @@ def _regex(pattern: str) -> str:
 class Glob:
     """A checked path glob. Each of its regular expressions is compiled on first use.
 
-    A preset has about 70 globs and one call needs few of them; to compile all took most of the time to load a policy.
+    A preset has about 70 globs and one call needs few of them; compiling all of them took most of the time to load a
+    policy.
     """
 
     text: str
     #: Whether the glob means the same in every working folder.
     absolute: bool
-    #: The alternatives without braces, cleaned; empty if a ``**`` is inside a component.
+    #: The patterns that the braces expand to, each normalised by ``clean``. This is empty if a component has a ``**``
+    #: beside other characters (``a**b``).
     alternatives: tuple[str, ...] = field(compare=False)
     #: The sources of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)
-    #: Matches the paths that every reading of the pattern matches.
+    #: Matches a path only if it fits the pattern with contenox's meaning of ``**``: ``a**b`` is ``a/**/b``.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: Matches the paths that any reading matches: more than ``sure`` only if a ``**`` is inside a component.
+    #: Matches a path also if it fits the pattern with the other meaning of ``**``: ``a**b`` is ``a``, any text, and
+    #: ``b``.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
     #: Matches the paths that ``perhaps`` matches, in upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -226,8 +229,9 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
 
     The others are alternatives of globs.
 
-    It may return True for patterns that share no path, but never False for patterns that share one. Case is ignored.
-    Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell (POSIX).
+    The function may return True for patterns that share no path, but never False for patterns that share one. Case is
+    ignored. Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell
+    (POSIX).
     """
     pattern = pattern.casefold()
     parts = tuple(pattern.split("/"))
@@ -253,7 +257,10 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the letters at the end of a pattern, and the class there; "" and None if it ends otherwise."""
+    """Return the letters at the end of a pattern, or the character class there.
+
+    Return "" and None if the pattern ends otherwise.
+    """
     found = _END.search(pattern)
     if found is None:
         return "", None
@@ -274,7 +281,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Whether some name matches two patterns of one component. A class counts as any character."""
+    """Return whether some name matches two patterns of one component. A class counts as any character."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -368,7 +375,7 @@ def _check_class(inner: str, *, negated: bool) -> None:
 
 
 def prefixes(path: str) -> Iterator[str]:
-    """Yield every leading part of a cleaned path by whole components; the path itself comes last."""
+    """Yield every leading part of a normalised path by whole components; the path itself comes last."""
     at = 0
     while (at := path.find("/", at + 1)) > 0:
         yield path[:at]

@@ -113,7 +113,7 @@ class EntryKind:
 
     read: Callable[[Any, Any, str], Any]
     schema: Mapping[str, Any]
-    #: The one rule action for which the key has a meaning; None for any action.
+    #: The one rule action for which the key has a meaning, or None for any action.
     only: Action | None = None
 
     def for_action(self, action: Action) -> EntryKind:

@@ -92,7 +92,7 @@ _INTERNAL = (
 
 _V4_NETWORKS = tuple((IPv4Network(net), name) for net, name in _V4)
 _V6_NETWORKS = tuple((IPv6Network(net), name) for net, name in _V6)
-_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks with an IPv4 address inside, and its lowest bit
+_MAPPED: tuple[tuple[IPv6Network, int], ...] = (  # networks that hold an IPv4 address, and the lowest bit of it
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("::ffff:0:0:0/96"), 0),
     (IPv6Network("::/96"), 0),
@@ -118,9 +118,10 @@ _PLAIN = re.compile(
 class Url:
     """The parts of a URL: scheme, host and port.
 
-    ``host`` is in lower case and without the root dot, an address in its usual form; None if the URL names no host.
-    ``sure`` is False if parsers differ or the text is not a full URL. ``bare``: the text is a host or a scheme-relative
-    URL on which parsers agree. ``userinfo``: user information comes before the host, which misleads people.
+    ``host`` is in lower case, without the root dot and, for an address, in the usual form. It is None if the URL names
+    no host. ``sure`` is False if parsers differ or the text is not a full URL. ``bare`` says that the text is a host or
+    a scheme-relative URL on which parsers agree. ``userinfo`` says that user information, which misleads people, comes
+    before the host.
     """
 
     scheme: str
@@ -187,7 +188,7 @@ def _read_slowly(text: str) -> Url:
 
 
 def _is_name(host: str | None) -> bool:
-    """Whether a host is an address, or a name that a resolver accepts (RFC 1123, section 2.1; underscores as well)."""
+    """Return whether a host is an address, or a name that a resolver accepts (RFC 1123, 2.1, and underscores)."""
     if host is None or _address(host) is not None:
         return True
     return len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))
@@ -336,7 +337,7 @@ def carried(address: Address) -> list[IPv4Address]:
 
 
 def name_classes(host: str) -> frozenset[str]:
-    """Return the classes of a host name itself; empty for an ordinary public name."""
+    """Return the classes of a host name itself, or an empty set for an ordinary public name."""
     found = {"metadata"} if host in _METADATA_NAMES else set()
     if any(host == name or host.endswith("." + name) for name in _INTERNAL) or host in _METADATA_NAMES:
         found.add("internal_name")
@@ -387,19 +388,19 @@ class HostList:
         return cls(frozenset(names), tuple(suffixes), tuple(networks))
 
     def exactly(self, host: str) -> bool:
-        """Whether the host is listed by its own name, address, network, or a wildcard for its first label."""
+        """Return whether the host is listed by its own name, address, network, or a wildcard for its first label."""
         if host in self.names or any(host[host.find(".") :] == suffix for suffix in self.suffixes):
             return True
         address = _address(host) if self.networks else None
         return address is not None and any(address in network for network in self.networks)
 
     def mentioned(self, text: str) -> bool:
-        """Whether a listed name is in a text that isn't a URL with a host, such as ``git@host:path``."""
+        """Return whether a listed name is in a text that isn't a URL with a host, such as ``git@host:path``."""
         folded = unquote(text).casefold()
         return any(name.lstrip(".") in folded for name in (*self.names, *self.suffixes))
 
     def covers(self, host: str) -> bool:
-        """Whether the host, a domain above it, or an IPv4 address that it carries is listed."""
+        """Return whether the host, a domain above it, or an IPv4 address that it carries is listed."""
         if self.exactly(host) or any(host.endswith(suffix) for suffix in self.suffixes):
             return True
         address = _address(host)

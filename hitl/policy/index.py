@@ -2,8 +2,8 @@
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
-a path with two readings), every rule filed under that argument is a candidate. The index may return too many rules,
-but never too few.
+a path with two meanings), every rule filed under that argument is a candidate. The index may return too many rules, but
+never too few.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-SMALL: Final = 4  # a trial of so few rules is faster than a look-up
+SMALL: Final = 4  # trying at most this many rules is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints
@@ -173,14 +173,16 @@ class _Argument:
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
-        """File a rule under one of its conditions; False if it must always be tried."""
+        """File a rule under one of its conditions. Return False if the rule must always be tried."""
         whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
             self.every.append(at)
             if rule.action in ("deny", "approve") and self.doubted == _NEVER:
                 self.absent.append(at)
-                if whole and not (rule.textual and gate.op == "eq"):  # an absent argument isn't equal: no doubt
+                if whole and not (
+                    rule.textual and gate.op == "eq"
+                ):  # an absent argument isn't equal, so there is no doubt
                     self.doubted = at
         return filed
 
@@ -243,8 +245,8 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
     """Return a finder for texts.
 
-    ``odd`` rules compare with a number, true, false or null. A text may spell such a value in many ways, so they are
-    candidates for every text.
+    The rules ``odd`` compare with a number, true, false or null. A text may spell such a value in many ways, so these
+    rules are candidates for every text.
     """
     most = longest_alike(texts)
 
@@ -287,7 +289,9 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
 
 
 def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
-    """Return a quick match for plain paths outside all of these top folders; None if there are too many folders."""
+    """Return a function that matches plain paths outside all of these top folders, or None if there are too many
+    folders.
+    """
     if len(tops) > _MAX_TOPS:
         return None
     closed = "|".join(map(re.escape, tops))
@@ -325,7 +329,7 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
 
 
 def _place(alternative: str) -> tuple[bool, str] | None:
-    """Return where a glob is filed: (False, its folder) or (True, its file name). None if both have wildcards."""
+    """Return where a glob is filed: (False, its folder) or (True, its file name), or None if both have wildcards."""
     folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
     if folder:
         return False, folder.casefold()

@@ -183,8 +183,8 @@ def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
 class _Earlier:
     """The rules seen so far, each filed under one of its conditions.
 
-    A rule covers a later rule only if the later rule has all its conditions. So `cover` searches only under the
-    conditions of the later rule.
+    A rule covers a later rule only if the later rule has all conditions of the earlier rule. So `cover` searches only
+    under the conditions of the later rule.
     """
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ def _shown(value: Any) -> Any:
 
 
 def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Whether ``wide`` matches every name that ``narrow`` matches."""
+    """Return whether ``wide`` matches every name that ``narrow`` matches."""
     if not wide:
         return True
     return bool(narrow) and all(any(_name_covers(one, other) for one in wide) for other in narrow)
@@ -242,7 +242,7 @@ def _name_covers(wide: str, narrow: str) -> bool:
 
 
 def _kinds(rule: Rule) -> set[str]:
-    """Return the kinds of tools that a rule is for; an empty set for a rule that may be for any kind."""
+    """Return the kinds of tools that a rule is for, or an empty set for a rule that may be for any kind."""
     if rule.kind or not rule.tool or any(globs.is_pattern(name) for name in rule.tool):
         return set(rule.kind)
     shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)
@@ -250,7 +250,7 @@ def _kinds(rule: Rule) -> set[str]:
 
 
 def _overlap(allow: Rule, deny: Rule) -> bool:
-    """Whether both rules may apply to the same call, judged by kinds, names, equalities and bounds."""
+    """Return whether both rules may apply to the same call, judged by kinds, names, equalities and bounds."""
     kinds = _kinds(allow), _kinds(deny)
     if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         return False

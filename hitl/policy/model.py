@@ -14,7 +14,7 @@ from hitl.call import PolicyCall, Reason, Verdict
 Action = Literal["allow", "approve", "deny"]
 Risk = Literal["low", "medium", "high", "critical"]
 
-ACTIONS: tuple[Action, ...] = ("allow", "approve", "deny")  # from the weakest to the strongest
+ACTIONS: tuple[Action, ...] = ("allow", "approve", "deny")  # the actions, from the weakest to the strongest
 RISKS: tuple[Risk, ...] = ("low", "medium", "high", "critical")
 
 MIN_TIMEOUT_S = 5

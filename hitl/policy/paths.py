@@ -113,7 +113,7 @@ class PathScope:
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
 
     def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
-        """Return True if ``relevant`` certainly rejects every name of a path; False if a slower look is needed."""
+        """Return True if ``relevant`` certainly rejects every name of a path, or False if a slower look is needed."""
         readings = read_path(text, self.cwd)
         if not readings.certain or "{" in text or not text.isascii():
             return False
@@ -122,7 +122,7 @@ class PathScope:
     def loosens(self, glob: Glob, text: str) -> int:
         """Judge a path for a rule that loosens: YES if the glob covers every reading and nothing is doubtful.
 
-        UNSURE if it covers only some readings, or if the path is ambiguous or doesn't resolve; else NO.
+        Return UNSURE if it covers only some readings, or if the path is ambiguous or doesn't resolve; else NO.
         """
         readings = read_path(text, self.cwd)
         absolute = readings.exact[:1]
@@ -133,14 +133,14 @@ class PathScope:
         return UNSURE if any(matched) else NO
 
     def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Return the names of a path, the names that it might have, and whether there are certainly no others."""
+        """Return the certain names of a path, its possible names, and whether there are certainly no other names."""
         readings = read_path(text, self.cwd)
         names = (text, *readings.exact, *self._resolved(text))
         told = text.startswith("/") or self.cwd is not None or ".." not in text
         return names, readings.loose, readings.certain and told and not self._unresolved(text)
 
     def _within(self, glob: Glob, name: str) -> bool:
-        """Whether the glob covers a name for certain; a wildcard never matches a leading ``..``."""
+        """Return whether the glob covers a name for certain; a wildcard never matches a leading ``..``."""
         if name.startswith("..") and name[2:3] in ("", "/") and not glob.text.startswith(".."):
             return False
         if name.startswith("/") and not glob.absolute:
@@ -148,7 +148,7 @@ class PathScope:
         return glob.sure.fullmatch(name) is not None
 
     def _relative(self, glob: Glob, name: str) -> int:
-        """YES if a relative glob, read from the working folder, covers an absolute name."""
+        """Return YES if a relative glob, read from the working folder, covers an absolute name."""
         if glob.absolute or self.cwd is None or not name.startswith("/"):
             return NO
         folder = clean(self.cwd).rstrip("/") + "/"
@@ -156,7 +156,7 @@ class PathScope:
         return YES if inner is not None and glob.perhaps.fullmatch(inner) else NO
 
     def _wild(self, glob: Glob, text: str) -> bool:
-        """Whether a path that holds wildcards itself could name a file that the glob covers."""
+        """Return whether a path that holds wildcards itself could name a file that the glob covers."""
         if not re.search(r"[*?\[{]", text):
             return False
         names = {one.rpartition("/")[2] for one in glob.alternatives}
@@ -166,7 +166,10 @@ class PathScope:
         return self.paths is not None and self.paths.case_insensitive(text)
 
     def _resolved(self, text: str) -> tuple[str, ...]:
-        """Return the name to which the file system resolves the path, or (). It is asked once for each path."""
+        """Return the name to which the file system resolves the path, or ().
+
+        The file system is asked once for each path.
+        """
         if self.paths is None:
             return ()
         if text not in self._found:
@@ -182,7 +185,7 @@ _VARIABLE = re.compile(r"^~[^/]*|\$\{?\w+\}?|%\w+%")
 
 
 def _expanded(glob: Glob, text: str) -> bool:
-    """Whether a path that begins with ``~`` or holds a variable could name a file that the glob covers."""
+    """Return whether a path that begins with ``~`` or holds a variable could name a file that the glob covers."""
     variables = list(_VARIABLE.finditer(text))
     if not variables:
         return False

@@ -1,4 +1,4 @@
-"""The protocols through which the policy asks where a path leads, which addresses a host has, and for documents."""
+"""The protocols through which the policy resolves paths, looks up the addresses of hosts, and gets documents."""
 
 from __future__ import annotations
 

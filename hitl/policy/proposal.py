@@ -143,7 +143,10 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _inserted(document: str, parsed: text.ParsedDocument, rules: str) -> str:
-    """Return the text with the rules right below its line `rules:`; the caller checks that it still means the same."""
+    """Return the text with the rules right below its line `rules:`.
+
+    The caller checks that the document still means the same.
+    """
     lines = document.splitlines(keepends=True)
     at = next((number for number, line in enumerate(lines) if line.startswith("rules:")), None)
     if at is None or parsed.format != "yaml" or not lines[at].endswith("\n"):

@@ -229,7 +229,8 @@ _MAX_PATH = 4096
 #: The first four characters of every path that `_SYSTEM` matches, except paths with a drive.
 _ROOTS = frozenset(("/etc", "/boo", "/usr", "/bin", "/sbi", "/lib", "/sys", "/pro", "/roo", "/var", "/dev"))
 _COMMANDS = names("command cmd")
-#: The number of values in one argument that are looked at. An argument with more values is at least high.
+#: At most this many values of one argument, and at most this many arguments, are looked at. If a call has more, its
+#: risk is at least high.
 _MOST_VALUES = 2_000
 #: Characters. A longer argument is read up to this length.
 _MOST_READ = 100_000
@@ -283,9 +284,9 @@ def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
-    """Whether the last word of a longer tool name is a verb that changes something (``list_delete``).
+    """Return whether the last word of a longer tool name is a verb that changes something (``list_delete``).
 
-    The caller has checked that the first is a reading verb.
+    The caller has checked that the first word is a verb for reading.
     """
     return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
 
@@ -383,7 +384,7 @@ def _changes(path: str, who: str = "it") -> str:
 
 
 def _is_system(text: str) -> bool:
-    """Whether a path is in a folder of the operating system, also if it is written as `/tmp/../etc` or `//etc`."""
+    """Return whether a path is in a folder of the operating system, even if written as `/tmp/../etc` or `//etc`."""
     if "/." in text or "//" in text or text[:1].isspace():
         text = clean(text[:_MAX_PATH].strip())
     return (text[:4].lower() in _ROOTS or ":" in text) and _SYSTEM.match(text) is not None
@@ -406,7 +407,7 @@ def _assess_command(call: PolicyCall) -> Assessment:
 
 
 def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
-    """Raise the level by the contents of the arguments. ``any_path``: any text may name a file that is changed."""
+    """Raise the level by the contents of the arguments. With ``any_path``, any text may name a file that is changed."""
     found: Assessment | None = None
     if "command" in args and (line := _in_words(args)) and _suspect(line):
         found = _matched(line, level, None)
@@ -430,8 +431,8 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
 def _hinted(call: PolicyCall, shape: Shape | None, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
     """Apply the MCP hints of a tool to the assessment of its name.
 
-    A trusted read-only hint lowers a tool whose name was not understood; all other hints only raise. For a tool that
-    the tables know, hints count only if they dispute that it only reads.
+    A trusted read-only hint lowers a tool whose name was not understood; all other hints only raise the level. For a
+    tool that the tables know, hints count only if they dispute that it only reads.
     """
     level, why, known = named
     if disputed(call):
@@ -478,7 +479,7 @@ def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool)
 
 
 def _in_words(args: Mapping[str, Any]) -> str:
-    """Join a command that is a list, or has its arguments in ``args``, to one line; '' for any other command."""
+    """Return a command that is a list, or has its arguments in ``args``, as one line, or ''."""
     command = args.get("command")
     if command is None or (type(command) is str and "args" not in args):
         return ""
@@ -490,7 +491,10 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _suspect(text: str) -> bool:
-    """Whether any of the patterns could match. Plain searches are used, because nearly every argument comes here."""
+    """Return whether any of the patterns could match.
+
+    Plain searches are used, because nearly every argument comes here.
+    """
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
     return " " in text and (

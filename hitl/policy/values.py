@@ -17,7 +17,10 @@ _EXPONENT_FROM = 1e21  # from this size on, ECMAScript and Go write an exponent
 
 
 def pointer(key: str) -> tuple[str, ...]:
-    """Return the steps of a key. A key with a leading slash is a JSON pointer (RFC 6901), any other an argument."""
+    """Return the steps of a key.
+
+    A key with a leading slash is a JSON pointer (RFC 6901); any other key names an argument.
+    """
     if not key.startswith("/"):
         return (key,)
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/"))
@@ -69,7 +72,7 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> Decimal | None:
-    """Return the exact decimal of a number, or of a text that holds a number; None for anything else."""
+    """Return the exact decimal of a number, or of a text that holds a number, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     if isinstance(value, str) and (len(value) > _MAX_NUMBER or not value.strip() or "_" in value):
@@ -82,5 +85,5 @@ def number(value: Any) -> Decimal | None:
 
 
 def size(value: Any) -> int | None:
-    """Return the length of a text, list or object; None for other values."""
+    """Return the length of a text, list or object, or None for other values."""
     return len(value) if isinstance(value, str | list | tuple | Mapping) else None

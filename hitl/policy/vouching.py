@@ -39,8 +39,9 @@ READ, WRITE = "read_file", "write_file"
 class Closed:
     """The paths of one tool that rules deny or ask about.
 
-    ``globs`` are the path globs of these rules. ``untold``: a rule also tests paths in another way. ``relevant`` is a
-    quick test of a text with many paths, false if no glob covers any of them; None if the globs allow no such test.
+    ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
+    ``relevant`` is a quick test of a text with many paths, false if no glob covers any of them, or None if the globs
+    allow no such test.
     """
 
     globs: tuple[Glob, ...]
@@ -63,7 +64,7 @@ class Vouching:
     closed: Mapping[str, Closed]
 
     def holds(self, found: Effects) -> int:
-        """YES if the policy allows every use of a path, NO if it denies one, else UNSURE."""
+        """Return YES if the policy allows every use of a path, NO if it denies one, else UNSURE."""
         answer = YES
         for use in found.uses:
             answer = min(answer, self._use(use))
@@ -72,7 +73,9 @@ class Vouching:
         return answer
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """YES if every file below the folders may be read, or if the file system can't be asked; else NO or UNSURE."""
+        """Return YES if every file below the folders may be read, or if the file system can't be asked; else NO or
+        UNSURE.
+        """
         if self.paths is None:
             return YES
         return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
@@ -91,7 +94,9 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """YES if the path is a file now, else UNSURE: git would show the whole of a branch or folder with that name."""
+        """Return YES if the path is a file now, else UNSURE: git would show the whole of a branch or folder with that
+        name.
+        """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
@@ -100,7 +105,8 @@ class Vouching:
     def _matches(self, use: PathUse, tool: str) -> int:
         """Judge a pattern of file names.
 
-        YES if no closed glob meets the pattern, or if the tool may use every file that the pattern matches now.
+        Return YES if the pattern meets no glob of a rule that denies or asks (no *closed* glob), or if the tool may use
+        every file that the pattern matches now.
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)
@@ -131,11 +137,12 @@ class Vouching:
         relative = clean(pattern)
         if not closed.alternatives or meets(absolute, closed.alternatives, hidden=hidden):
             return True
-        # A glob that begins with ** or / is compared only with the absolute form: both forms end alike.
+        # A glob that begins with ** or / is compared only with the absolute form of the path, because the relative form
+        # has the same end.
         return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:
-        """YES if the tool may use the target of each link that the pattern matches now or passes through."""
+        """Return YES if the tool may use the target of each link that the pattern matches now or passes through."""
         if self.paths is None or self.cwd is None:
             return YES
         folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
@@ -159,7 +166,7 @@ class Vouching:
         return min((self._one(tool, name) for name in linked), default=YES)
 
     def _expanded(self, pattern: str) -> list[str] | None:
-        """Return the names that a pattern matches now, hidden names too; None if a folder can't be listed whole."""
+        """Return the names that a pattern matches now, hidden names too, or None if a folder can't be listed whole."""
         found = ["/"] if pattern.startswith("/") else [""]
         for part in pattern.strip("/").split("/"):
             if not is_pattern(part):
@@ -214,9 +221,10 @@ class Vouching:
         return min(led, *(self._open(paths, tool) for tool in tools))
 
     def _may_name_closed(self, use: PathUse) -> bool:
-        """Whether a file that appears before the command runs could have the name of a closed file."""
+        """Return whether a file that appears before the command runs could match a closed glob."""
         lasts = dict.fromkeys(_last(path) for one in self.closed[READ].globs for path in one.alternatives)
-        # Hidden names with any ending, such as `.env.*`, would meet each pattern of an ending, such as `*.md`.
+        # Hidden names with any ending, such as `.env.*`, would meet each pattern that names only an ending, such as
+        # `*.md`.
         named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
         return any(meets(pattern, named) for pattern in use.only)
 
@@ -228,13 +236,16 @@ class Vouching:
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
 
     def _tracked(self, path: str) -> Sequence[str] | None:
-        """Return the files that git tracks: git may show a file that isn't in the folder any more. None if unknown."""
+        """Return the files that git tracks: git may show a file that isn't in the folder any more.
+
+        Return None if unknown.
+        """
         if self.paths is None or self.cwd is None:
             return None
         return self.paths.tracked(posixpath.join(self.cwd, path), most=MOST_ENTRIES)
 
     def _open(self, paths: list[str], tool: str) -> int:
-        """YES if the policy allows a tool on each of many paths in an open folder, else UNSURE."""
+        """Return YES if the policy allows a tool on each of these paths, else UNSURE."""
         closed = self.closed[tool]
         suspects = paths
         if closed.relevant is not None and not closed.untold:
@@ -257,7 +268,7 @@ class Vouching:
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """YES if git's own files can't make a reading command run a program or show a password, else UNSURE."""
+        """Return YES if git's own files can't make a reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)
@@ -287,7 +298,7 @@ def _last(alternative: str) -> str:
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Whether the command leaves a file out, because it is hidden or because no pattern covers its name."""
+    """Return whether the command leaves a file out, because it is hidden or because no pattern covers its name."""
     parts = name.split("/")
     if use.visible and any(part.startswith(".") for part in parts):
         return True

@@ -27,9 +27,9 @@ _DEPTH = 100
 def canonical(value: object, *, at: str = "") -> bytes:
     """Return the value as canonical JSON (RFC 8785).
 
-    Raises InvalidConfirmation, with the JSON pointer (RFC 6901) of the first part that has no canonical form. These are
-    NaN and infinities, integers from 2^53 on (also as floats), lone surrogates, keys that aren't strings, other types,
-    and nesting deeper than 100.
+    Raises InvalidConfirmation, with the JSON pointer (RFC 6901) of the first part that has no canonical form. Parts
+    without a canonical form are NaN and infinities, integers from 2^53 on (also as floats), lone surrogates, keys that
+    aren't strings, other types, and nesting deeper than 100.
     """
     if type(value) is dict and _is_plain(value, 0):
         with contextlib.suppress(UnicodeEncodeError):
@@ -82,7 +82,7 @@ def digest_of(
 
     `args` must be canonical JSON already. It is inserted as bytes, between keys in the order of RFC 8785.
     """
-    # This holds only strings and lists, with sorted keys, so the encoder's result is canonical already.
+    # This part holds only strings and lists, with sorted keys, so the encoder's result is canonical already.
     tail = _in_order(
         {
             "cwd": cwd,

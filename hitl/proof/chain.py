@@ -54,7 +54,8 @@ class Steps(Struct, frozen=True):
     """The steps that a chain reports (decision, claim and result), and the events from chats that it names."""
 
     done: frozenset[str]
-    #: The steps that can't be repeated. After `unknown` or `timed_out`, another result is a late report.
+    #: The steps that can't be repeated. The results `unknown` and `timed_out` aren't among them, because a late report
+    #: may replace them.
     final: frozenset[str]
     #: The sources and ids of the inbox events that the lines name. Each event has been handled for this call.
     heard: frozenset[str]

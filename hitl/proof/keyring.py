@@ -37,14 +37,14 @@ _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: The versions of the MACs' format. Each version has its own derived keys.
 _FIRST, _NOW = "1", "2"
-#: The length prefixes of parts shorter than this are made only once, because a row of forty parts is framed twice
-#: before its run.
+#: The length prefixes of parts shorter than this are made only once, because a call's row has forty parts and is framed
+#: twice before the call's run.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 
 
 class Purpose(StrEnum):
-    """The purposes of derived keys. A MAC for one purpose never holds for another one."""
+    """The purposes of derived keys. A MAC for one purpose is never valid for another purpose."""
 
     BUTTON = "button"
     ROW = "row"
@@ -109,9 +109,12 @@ class Keyring:
         return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
 
     def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
-        """Return whether the MAC `seal` is ours, over exactly this data. False for None and for a malformed MAC.
+        """Return whether the MAC `seal` is ours and covers exactly this data.
 
-        `first` returns the bytes that a MAC of the first format covers. Without it, such MACs don't hold.
+        Return False for None and for a malformed MAC.
+
+        `first` returns the bytes that a MAC of the first format covers. Without `first`, a MAC of that format is
+        refused.
         """
         kid, _, rest = (seal or "").partition(":")
         version, _, given = rest.rpartition(":")
@@ -122,7 +125,7 @@ class Keyring:
         return hmac.compare_digest(self._mac(kid, version, purpose, data).hex().encode(), given.encode())
 
     def short_macs(self, purpose: Purpose, data: bytes) -> Iterable[bytes]:
-        """Return the first 16 bytes of the MAC under each master key, the first key's first.
+        """Return the first 16 bytes of the MAC under each master key, beginning with the first key.
 
         Button data holds no key id, so all keys are tried.
         """
@@ -162,7 +165,7 @@ def new_ref(now: datetime) -> str:
 
 
 def ref_at(at: datetime) -> str:
-    """Return a text that sorts after the refs that were made before this time, and before all others."""
+    """Return a text that sorts after the refs that were made before this time, and before all other refs."""
     when = f"{int(at.timestamp() * 1000):012x}"
     return f"{when[:8]}-{when[8:]}"
 
@@ -232,7 +235,10 @@ class ButtonData:
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
-        """Return whether one of our keys made it for exactly this call, verb and place. The check is constant-time."""
+        """Return whether one of our keys made this data for exactly this call, verb and place.
+
+        The check is constant-time.
+        """
         said = _said(self.verb, self.ref, digest, deadline, place)
         return any(hmac.compare_digest(mac, self.mac) for mac in keys.short_macs(Purpose.BUTTON, said))
 

@@ -33,7 +33,7 @@ def pack(*parts: object) -> bytes:
     return _encode(parts)
 
 
-# -- a call as asked --------------------------------------------------------------------------------------------
+# -- the row of a call, as it was when people were asked -------------------------------------------------------------
 
 
 def row(keys: Keyring, call: Call) -> str:
@@ -55,10 +55,11 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
-        # The additions to the card. If there are none, nothing is added, so that the MACs of older rows still hold.
+        # The additions to the card. A card without additions adds no part, so that the MACs of older rows still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
-        # The time of erasure is one more number at the end. So the MAC of an erased row never holds for a whole row.
+        # The time of erasure is one more number at the end. So the MAC of an erased row is never right for a row that
+        # isn't erased.
         *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
@@ -107,7 +108,7 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def _decision(call: Call) -> bytes:
-    # If the call may run, its error can come from the run. Then the MAC over the result covers it.
+    # If the call may run, its error can come from the run. In that case the MAC over the result covers the error.
     error = None if call.decision in MAY_RUN else call.error
     return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
 
@@ -137,7 +138,10 @@ def _vote(said: Vote, digest: str) -> bytes:
 
 
 def claim(keys: Keyring, call: Call) -> str:
-    """Return the MAC over a claim: the call, the claimant and the end. Raises ValueError for an unclaimed call."""
+    """Return the MAC over a claim: the call, the claimant and the end of the lease.
+
+    Raises ValueError for an unclaimed call.
+    """
     return keys.seal(Purpose.CLAIM, _claim(call))
 
 

@@ -28,7 +28,7 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """For each word, the numbers of its actions: of a word that a person says, and of a word that a card holds."""
+    """Two tables: word -> numbers of its actions. One is for the words of people, one for the words of a card."""
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]

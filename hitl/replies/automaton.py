@@ -81,9 +81,9 @@ class Phrases:
         return exits | entries if item.optional else exits
 
     def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
-        """Add an edge for a word, and return its end. Phrases with the same beginning share nodes if that is safe.
+        """Add an edge for a word, and return its end.
 
-        A node is shared if it is reached from one single node.
+        Phrases with the same beginning share a node if that is safe: if the node is reached from one single node.
         """
         place = (min(entries), text) if len(entries) == 1 else None
         if place and place in self._behind:

@@ -41,6 +41,8 @@ _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
 #: These signs between words offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
+#: Behind a change of mind these words may only close the sentence: "I changed my mind, ok".
+_CLOSES = frozenset({"ok", "okay", "okey"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
 
@@ -84,12 +86,15 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt. None for other words."""
+    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt.
+
+    Return None for other words.
+    """
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
-    if rest.wordless:
+    if rest.wordless or _CLOSES.issuperset(token.text for token in rest.tokens if token.kind is TokenKind.WORD):
         return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
@@ -109,13 +114,15 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         return None
     if parse.asks_back():
         return unclear(Doubt.QUESTION)
+    if parse.adds_no_answer():
+        return None
     if parse.kinds == _WORDS_ALONE:
         return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)
 
 
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
-    """Return the reading of a yes that comes with signs, emoji, mentions or refs. None if it is no approval."""
+    """Return the reading of a yes that comes with signs, emoji, mentions or refs. Return None if it is no approval."""
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
@@ -149,7 +156,7 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> Doubt | None:
-    """Return the reason why a yes isn't the person's own: a transcript holds it, or it offers a choice. Else None."""
+    """Return the reason why a yes isn't the person's own (a transcript holds it, or it offers a choice), or None."""
     if _is_transcript(parse):
         return Doubt.SPEAKER
     choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
@@ -203,7 +210,9 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
     reason_at = reason_start(parse, after)
-    return Reading(Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
+    return Reading(
+        Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, start, max(reason_at, after))
+    )
 
 
 def _glued(parse: Parse, at: int) -> bool:
@@ -307,9 +316,21 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     return verbatim(parse, text, start if sentence else reason_at)
 
 
-def _target(parse: Parse, end: int) -> str | None:
+def _target(parse: Parse, start: int, end: int) -> str | None:
     named = parse.targets(0, end)
     if named:
         return named[0]
-    everything = any(parse.longest(at)[1] & ALL_OF_THEM for at in range(min(end, len(parse.tokens))))
+    everything = any(
+        parse.longest(at)[1] & ALL_OF_THEM and not _inside_a_no(parse, start, at)
+        for at in range(min(end, len(parse.tokens)))
+    )
     return ALL if everything else None
+
+
+def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
+    """Return whether a word for all calls is a part of the no at `start`: "all" of "not at all".
+
+    It is no such part if the words before it are a no already, and the no ends with it: "all" of "reject all".
+    """
+    ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
+    return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

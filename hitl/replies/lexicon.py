@@ -115,7 +115,7 @@ def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
 
 @cache
 def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
-    """Return the languages of these scripts in the order of the index, and for each script word -> languages."""
+    """Return the languages of these scripts in the index's order, and a table for each script: word -> languages."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
     return tuple(order), [_speakers(script) for script in scripts]
 

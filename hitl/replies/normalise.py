@@ -85,6 +85,16 @@ def own_words(text: str) -> OwnWords:
     return OwnWords(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
 
 
+def around(own: str, text: str) -> bool:
+    """Return whether own words are directly above a quotation, on both sides of it, or on one line with it.
+
+    `own` is `text` with blanks in place of the words that the surface reports as quoted.
+    """
+    kept, lines = _LINE.findall(own), _LINE.findall(text)
+    shared = (mine.strip() and mine.strip() != line.strip() for mine, line in zip(kept, lines, strict=True))
+    return any(shared) or _around(kept, lines)
+
+
 def without_closing(message: OwnWords) -> OwnWords:
     """Remove the closing formula of a letter ("Best regards, Ada") and all words after it, if these can be a name."""
     text = message.text

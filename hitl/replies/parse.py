@@ -60,7 +60,10 @@ class Parse:
         return found
 
     def longest(self, at: int) -> Match:
-        """Return the end and the roles of the longest phrase that begins at a token; `at` and 0 if none begins."""
+        """Return the end and the roles of the longest phrase that begins at a token.
+
+        If no phrase begins there, return `at` and 0.
+        """
         found = self._found[at]
         if found is None:
             found = self.phrases(at)
@@ -129,6 +132,21 @@ class Parse:
         phrases = (found[-1] for i in range(len(before)) if (found := self._graph.matches(words, i)))
         longer = any(stop > len(before) and not roles & UNCLEAR for stop, roles in phrases)
         return not longer and self.covered(0, at, YES) == (at, True)
+
+    def adds_no_answer(self) -> bool:
+        """Return whether all words behind a yes at the start are one phrase that answers nothing.
+
+        A longer phrase may join such words to the yes: "yes you can" of "yes you can approve it". Read by themselves,
+        they still answer nothing, as they do behind a comma.
+        """
+        end = self.end()
+        return any(self._answers_nothing(stop, end) for stop, roles in self.phrases(0) if roles & YES)
+
+    def _answers_nothing(self, at: int, end: int) -> bool:
+        if at > end - 2 or self.tokens[at].start == self.tokens[at - 1].end:
+            return False
+        stop, roles = self.longest(at)
+        return stop == end and bool(roles & UNCLEAR) and not roles & (POLITE | REFUSES | DENIES)
 
     def _without_stops(self, start: int, end: int) -> list[str | None]:
         kept = (i for i in range(start, end) if self.tokens[i].kind is not TokenKind.BREAK)

@@ -10,7 +10,7 @@ from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import answers
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind, unclear
-from hitl.replies.normalise import OwnWords, own_words, without_closing
+from hitl.replies.normalise import OwnWords, around, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
@@ -63,7 +63,10 @@ def read(
     if text.strip() == _NOT_A_NUMBER:
         return [unclear(Doubt.PROGRAM)]
     asked = _Asked(text, frozenset(map(fold, known_refs)) if known_refs else _NO_REFS, language, spans)
-    message = own_words(without_quotes(text, spans) if spans else text)
+    plain = without_quotes(text, spans) if spans else text
+    message = own_words(plain)
+    if plain is not text and around(plain, text):
+        message = message._replace(around=True)
     readings = _read(asked, message)
     if "\n" in text or not _bare(readings):
         shorter = without_closing(message)
@@ -337,7 +340,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     sentence = parses[0].known() > 1
     if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
-        hesitated = sentence and any(_agrees(parse) and _holds(parse, _HESITATES) for parse in others)
+        hesitated = sentence and any(_agrees(parse) and _hesitates(parse) for parse in others)
         asked_back = any(parse.asks_back() for parse in others)
         doubted = contested or hesitated or asked_back or any(map(_refuses, others))
     else:
@@ -345,11 +348,16 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     return [unclear(Doubt.DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
 
 
+def _hesitates(parse: Parse) -> bool:
+    """Return whether a language finds a doubt, also as the end of a phrase that answers nothing: "but" of "ok but"."""
+    return any(parse.longest(at)[1] & _HESITATES for at in range(len(parse.tokens)))
+
+
 def _refuses(parse: Parse) -> bool:
     """Return whether a language contradicts a yes that another language found.
 
-    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing does so only if
-    this language finds no yes.
+    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing contradicts it
+    only if this language finds no yes.
     """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 

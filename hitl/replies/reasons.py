@@ -24,7 +24,10 @@ def reason_start(parse: Parse, at: int) -> int:
 
 
 def verbatim(parse: Parse, text: str, at: int) -> str | None:
-    """Return the text from a token to the end of the person's own words, without a bracket around it. None if empty."""
+    """Return the text from a token to the end of the person's own words, without a bracket around it.
+
+    Return None if this text is empty.
+    """
     if at >= len(parse.tokens):
         return None
     words = text[parse.tokens[at].start : parse.tokens[-1].end].strip()

@@ -46,7 +46,10 @@ def bare(word: str) -> str:
 
 
 def unstretched(word: str) -> Iterator[str]:
-    """Yield the words that a stretched word may mean (`yesss`, `okkk`, `yess`, `nooo`). A laugh (`kkk`) means none."""
+    """Yield the words that a stretched word may mean (`yesss`, `okkk`, `yess`, `nooo`).
+
+    A laugh (`kkk`) means no word.
+    """
     if _RUN.search(word):
         if word == word[0] * len(word):
             return

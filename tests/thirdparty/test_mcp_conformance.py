@@ -159,13 +159,13 @@ async def test_the_reference_server_for_memory(tmp_path: Path, modules: Path) ->
         env={"MEMORY_FILE_PATH": str(kept)},
         start_s=PATIENCE_S,
     )
-    entities = [{"name": "Ada", "entityType": "person", "observations": ["approves"]}]
     async with before(tmp_path, target, "read_graph") as (behind, client):
-        for verb in (Verb.REJECT, Verb.APPROVE):
+        for verb, name in ((Verb.REJECT, "Ben"), (Verb.APPROVE, "Ada")):
+            entities = [{"name": name, "entityType": "person", "observations": ["approves"]}]
             calling = asyncio.create_task(client.call_tool("create_entities", {"entities": entities}))
             await behind.answer(verb, reason="no" if verb is Verb.REJECT else None)
             await final(client, await calling)
-            assert (verb is Verb.APPROVE) is ("Ada" in text(await client.call_tool("read_graph", {})))
+            assert (verb is Verb.APPROVE) is (name in text(await client.call_tool("read_graph", {})))
 
     assert "Ada" in kept.read_text()
     assert {Status.REJECTED, Status.SUCCEEDED} <= {call.status for call in behind.calls if call.ended}

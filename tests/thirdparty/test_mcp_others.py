@@ -128,7 +128,8 @@ async def test_the_reference_server_for_files(tmp_path: Path, filesystem: list[s
     async with before(tmp_path, target, "read_text_file") as (behind, client):
         read = await client.call_tool("read_text_file", {"path": str(place / "a.txt")})
         for verb in (Verb.REJECT, Verb.APPROVE):
-            arguments = {"path": str(place / "a.txt"), "content": "new"}
+            # Another text each time: a rejected call isn't asked about again at once.
+            arguments = {"path": str(place / "a.txt"), "content": "new" if verb is Verb.APPROVE else "other"}
             calling = asyncio.create_task(client.call_tool("write_file", arguments))
             await behind.answer(verb, reason="no" if verb is Verb.REJECT else None)
             await final(client, await calling)

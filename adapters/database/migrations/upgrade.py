@@ -30,7 +30,7 @@ def config(connection: Connection | None = None, keys: Keyring | None = None) ->
 def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
     """Bring the schema to the newest revision, in one transaction.
 
-    Raises Unavailable if a migration fails. The database is unchanged then.
+    Raises Unavailable if a migration fails. In that case the database is unchanged.
     """
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     try:

@@ -47,8 +47,8 @@ class Restored:
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     """Copy one consistent state of the database into a new file, and examine the copy.
 
-    Only the service's user, who owns the database's folder, can read the copy, also if root makes it. It doesn't have
-    the keys. Raises Unavailable, and makes no copy, if the file exists already or can't be written, or if the
+    Only the service's user, who owns the database's folder, can read the copy, also if root makes it. The copy doesn't
+    hold the keys. Raises Unavailable, and makes no copy, if the file exists already or can't be written, or if the
     examination finds a flaw.
     """
     part = copy.with_name(copy.name + ".part")
@@ -115,7 +115,10 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 @contextlib.contextmanager
 def _ahead(mark: Mark, newest: int) -> Iterator[None]:
-    """Write a mark for a line that the copy doesn't have. If the body fails, there is no mark, as before."""
+    """Write a mark for a line that the copy doesn't have.
+
+    If the body of the `with` statement fails, there is no mark, as before.
+    """
     try:
         mark.write(newest + 1, "no line of this copy")
     except OSError as error:

@@ -1,7 +1,7 @@
 """A copy in memory of parts of the database: the pending calls, and the ends of the calls' audit chains.
 
-The service is the only writer, so this memory can follow its writes. It follows only durable writes. The writes of a
-group are first `noted`. When the group is durable, they are `settled` and visible; when the group fails, they are
+The service is the only writer, so this memory can follow its writes. The memory follows only durable writes. The writes
+of a group are first `noted`. When the group is durable, they are `settled` and visible; when the group fails, they are
 `undone`. The memory replaces indexes on pending calls, which would cost three more pages in each commit.
 """
 
@@ -143,7 +143,7 @@ class Known:
         self._new_ends.update(ends)
 
     def doubted(self, ref: str) -> None:
-        """Forget the end of a chain to which another program added a line. It is read from the database next time."""
+        """Forget the end of a chain to which another program added a line. Next time, the database is read."""
         self._ends.pop(ref, None)
 
     def settled(self) -> None:

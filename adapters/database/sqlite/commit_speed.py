@@ -1,4 +1,4 @@
-"""Decides whether a commit may block the event loop. This depends on the disk's speed, which is measured."""
+"""Decides whether a commit may block the event loop. The decision depends on the disk's speed, which is measured."""
 
 from __future__ import annotations
 

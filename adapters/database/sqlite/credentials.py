@@ -1,4 +1,4 @@
-"""Bearer tokens on SQLite. There are few; they are read once at the start, and operators write them."""
+"""Bearer tokens on SQLite. There are few tokens. The service reads them once at its start, and operators write them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SqliteCredentials(Part):
         return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
 
     def _why_refused(self) -> str | None:
-        """Return why no token works: the service's own record was changed. Else return None."""
+        """Return why no token works, or None. No token works if somebody changed the service's own record."""
         wrong = verify(self.keys, map(rows.line_of, self._read(sql.LINES, "")))
         return None if wrong is None else say("start.tokens", seq=wrong)
 
@@ -64,7 +64,7 @@ class SqliteCredentials(Part):
         return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
 
     async def keep_credential(self, credential: Credential) -> bool:
-        """Store a new token, with a line of the record. Return False if its name was used before.
+        """Store a new token, and add a line about it to the record. Return False if its name was used before.
 
         Raises Unavailable while no token works because the service's own record was changed.
         """
@@ -83,7 +83,7 @@ class SqliteCredentials(Part):
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token, with a line of the record. Return the revoked token."""
+        """Revoke a token and add a line about that to the record, in one transaction. Return the revoked token."""
         entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:

@@ -102,8 +102,8 @@ class StateFolder:
 def close_to_others(path: Path, mode: int) -> None:
     """Give the file or folder this mode.
 
-    Raises Unavailable if it belongs to another user, or if other users can write to it: its contents can't be trusted
-    then, so its mode isn't repaired silently.
+    Raises Unavailable if it belongs to another user, or if other users can write to it: in both cases nobody can trust
+    its contents, so its mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
@@ -161,13 +161,15 @@ def service_pid(path: Path) -> int | None:
         pid, _ = _written(lock.read())
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:  # held, so the process with this number is the service
+        except BlockingIOError:  # the lock is held, so the process with this number is the service
             return int(pid)
     return None
 
 
 def _written(text: str) -> tuple[str, str]:
-    """Return the process id of the latest service and the folder's id from the text of a lock file, '' if missing."""
+    """Return the process id of the latest service and the folder's id from the text of a lock file, or '' for a missing
+    part.
+    """
     pid, id_, *_ = [*text.split(), "", ""]
     return pid, id_
 

@@ -30,7 +30,7 @@ COPY_UNITS = 512
 #: has its own commit.
 LONG_BYTES = 8 << 20
 _ZEROS = bytes(1 << 20)
-#: If the log's file is longer than this, it is emptied at a time without writes. It grows so long only if another
+#: If the log's file is longer than this, it is emptied at a time without writes. The file grows so long only if another
 #: program keeps an old state of the database open for a long time.
 CUT_BYTES = 64 << 20
 

@@ -73,7 +73,7 @@ class SqliteCalls(Part):
         return self._call(sql.CALL_BY_KEY, requester, key)
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, the newest first. They are older than the call `before`, if it is given."""
+        """Return at most `limit` calls, the newest first. If `before` is given, the calls are older than that call."""
         before = _BEHIND_ALL if before is None else before
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)
@@ -277,7 +277,8 @@ class SqliteInbox(Part):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
         """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None if the event is done or was set aside before. It isn't tried again, and the failure isn't counted.
+        Return None if the event is done or was set aside before. Such an event isn't tried again, and the failure isn't
+        counted.
         """
 
         def count(connection: sqlite3.Connection, now: datetime) -> bool | None:

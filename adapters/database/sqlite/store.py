@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from hitl.ports import Change, Clock, Unit
 
 _log = logging.getLogger(__name__)
-#: Seconds from a line in `_GRANTS` to the writing of the mark. So the mark is on disk within a second, even if writing
-#: is slow.
+#: Seconds from a line of the record with an event in `_GRANTS` to the writing of the mark. So the mark is on disk
+#: within a second, even if writing is slow.
 _MARK_EVERY_S = 0.5
 #: The events that let a call run, and the event that records that the open calls of a restored older copy were ended.
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
@@ -92,7 +92,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close. Without this call, no answered write is lost.
+        """Write the queued units and the mark, then close. Even without this call, no answered write is lost.
 
         The writer's connection is closed last, because SQLite copies the log when the last connection is closed.
         """

@@ -61,7 +61,8 @@ LARGEST_GROUP = 256
 LOCK_WAIT_S = 5.0
 #: Seconds between two attempts to get the lock.
 _LOCK_LOOK_S = 0.002
-#: If nothing was written for this many seconds, the log is copied. The next check comes after the same time.
+#: If nothing was written for this many seconds, the log is copied. The next check comes after the same number of
+#: seconds.
 IDLE_S = 0.5
 #: Seconds between two searches for rows to delete, after a search that deleted all of them.
 PRUNE_S = 3600.0
@@ -158,9 +159,10 @@ class Writer:
     def lends(self) -> sqlite3.Connection | None:
         """The writer's connection, for an immediate read on the event loop's thread, or None.
 
-        Outside of a transaction, this connection shows only data that is on disk. None while the worker thread uses the
-        connection, and after a failure that couldn't be rolled back. Such a read is faster: the connection's page cache
-        follows its own commits, while another connection must read changed pages from the log after each commit.
+        Outside of a transaction, this connection shows only data that is on disk. It is None while the worker thread
+        uses the connection, and after a failure that couldn't be rolled back. A read through this connection is faster:
+        the connection's page cache follows its own commits, while another connection must read changed pages from the
+        log after each commit.
         """
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
@@ -336,7 +338,10 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Prune if it is time. Else copy the log if no group was committed since `groups`. Else check again later."""
+        """Prune if it is time.
+
+        Otherwise copy the log if no group was committed since `groups`, or else check again later.
+        """
         self._look = None
         if self._busy:
             return

@@ -1,8 +1,8 @@
 """Confinement in namespaces that the keeper makes itself. Used if bubblewrap isn't installed and the kernel allows it.
 
 The command has the same view as under bubblewrap. It sees the system's programs read-only, the workspace, and its own
-`/tmp`, `/dev` and `/proc`. It sees no other process, and no network except its own loopback. This needs Linux 5.12
-(mount_setattr).
+`/tmp`, `/dev` and `/proc`. It sees no other process, and no network except its own loopback. This kind of confinement
+needs Linux 5.12 (mount_setattr).
 """
 
 from __future__ import annotations

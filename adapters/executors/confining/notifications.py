@@ -135,7 +135,7 @@ class Answers:
         return self._opened(target, follow=follow)
 
     def _check(self, ident: int) -> None:
-        """Raise OSError if the caller has ended. The memory that was read may then be that of another process."""
+        """Raise OSError if the caller has ended. The memory that was read may then belong to another process."""
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:

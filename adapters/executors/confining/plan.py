@@ -42,7 +42,8 @@ class Plan(NamedTuple):
     reads: tuple[str, ...] = ()
     #: Further folders and devices that the command may change, for a confinement that doesn't make its own.
     writes: tuple[str, ...] = ()
-    #: The program that makes the confinement, and the newer options that it has. Empty if the keeper makes it.
+    #: The program that makes the confinement, and the newer options that it has. This is empty if the keeper makes the
+    #: confinement.
     program: tuple[str, ...] = ()
     #: The ids of the user and the group that the command runs as, or None to run as the service's user.
     user: tuple[int, int] | None = None

@@ -1,4 +1,6 @@
-"""Makes filters of system calls, as programs of classic BPF: seccomp(2). The kernel refuses the calls that they name.
+"""Makes filters of system calls, as programs of classic BPF: seccomp(2).
+
+The kernel refuses the calls that the filters name.
 
 A filter sees only numbers, pointers and descriptors, so it can't read the path of a call. The kernel therefore hands
 calls that change a file to the keeper (`notifications`), which checks the path and makes the change itself.
@@ -35,8 +37,8 @@ class Numbers(NamedTuple):
 
     architecture: int
     seccomp: int
-    #: For each call that sets a mode, two positions among its arguments: of the mode, and of the flags. The second is
-    #: None if the mode counts always, and not only for a new file.
+    #: For each call that sets a mode, two positions among its arguments: of the mode, and of the flags. The second
+    #: position is None if the mode always counts, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
     #: Calls that the filter reports as not implemented: calls that use memory without counting against a bound, I/O
     #: that bypasses filters, and calls whose arguments a filter can't read. Programs manage without them, as on an

@@ -243,7 +243,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
 def _way(plan: Plan) -> Way | None:
     """Import the module of the confinement, or return None for `none`.
 
-    This happens before the user changes, because the new user may be unable to read the module.
+    The import happens before the user changes, because the new user may be unable to read the module.
     """
     if plan.way not in WAYS:
         return None

@@ -1,4 +1,4 @@
-"""Hooks of coding agents: the host starts one for each tool call, and it answers with the decision on the call.
+"""Hooks of coding agents: the host starts one for each tool call, and the hook answers with the decision on the call.
 
 Most hosts run the tool if a hook fails: by a crash, an empty answer, garbage, or a time-out. So a hook answers with an
 explicit denial if anything is unclear, always before the host's own deadline. The command that `installing.py` writes

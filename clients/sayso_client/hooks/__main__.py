@@ -1,8 +1,9 @@
 """`python -I -m sayso_client.hooks HOST ...`: the command that a host starts for each tool call.
 
 The service's address comes only from these arguments, never from the environment or the working folder. The answer is
-one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If it can't answer, it ends with
-the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience` it does both.
+one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If the command can't answer, it
+ends with the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience`, it
+answers and ends with that status.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _end_after(patience_s: float, host: ModuleType) -> None:
     """Block the tool after this many seconds, even if this process still waits for something.
 
     The hook's own waits end earlier. But a service may accept a connection and never answer, and a host may never end
-    its event. If the host's limit came first, it would run the tool.
+    its event. If the host's limit came first, the host would run the tool.
     """
 
     def end(*_: object) -> None:

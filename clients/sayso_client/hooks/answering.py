@@ -43,9 +43,9 @@ _SHORT_SESSION = 8
 class Hook:
     """Answers one event of a host.
 
-    `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. It must end before
-    the host's own deadline. With `defers`, a call that is then still pending is deferred, if the host can defer calls;
-    otherwise it is withdrawn.
+    `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. This time must end
+    before the host's own deadline. With `defers`, a call that is still pending at the end of this time is deferred, if
+    the host can defer calls; otherwise it is withdrawn.
     """
 
     def __init__(

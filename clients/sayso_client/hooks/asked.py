@@ -47,7 +47,10 @@ class Asked:
 
 
 def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return the text under a key of the event. Raises NotUnderstoodError if it is missing and there is no default."""
+    """Return the text under a key of the event.
+
+    Raises NotUnderstoodError if the key is missing and there is no default.
+    """
     found = event.get(name, default)
     if not isinstance(found, str) or (default is None and not found):
         raise NotUnderstoodError(name)

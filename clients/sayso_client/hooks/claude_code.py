@@ -98,7 +98,7 @@ def ours(text: str) -> Any:
 def off(text: str) -> str | None:
     """Return the name of a setting with which Claude asks no hook, or None (measured with 2.1.332).
 
-    A rule under `permissions` or a hook of a wrong type makes Claude ignore the file, and say nothing.
+    A rule under `permissions` or a hook of a wrong type makes Claude ignore the file without a message.
     """
     from sayso_client.hooks.installing import from_json, hooks_off, odd_hooks
 

@@ -1,7 +1,7 @@
 """Codex CLI: the hook PreToolUse (measured with 0.171.0).
 
-Codex shows the hook the command only. Input to a shell that is open already (`write_stdin`) reaches no hook. The hook
-also can't see whether a command leaves Codex's sandbox.
+Codex shows only the command to the hook. Input to a shell that is open already (`write_stdin`) reaches no hook. The
+hook also can't see whether a command leaves Codex's sandbox.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 #: If the policy allows a call, the answer is the same as after a person's approval. Otherwise the second hook would
-#: deny it.
+#: deny the call.
 unjudged = allowed
 
 

@@ -65,7 +65,7 @@ def _service(hook: Sequence[str]) -> int | None:
 
 
 def _code(python: str) -> Iterator[Path]:
-    """Yield the files and folders whose content the hook's Python runs. Yield none if this Python doesn't work."""
+    """Yield the files and folders whose content the hook's Python runs. Yield nothing if this Python doesn't work."""
     try:
         words = [python, "-I", "-c", _LOADED]
         ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own
@@ -80,7 +80,9 @@ def _code(python: str) -> Iterator[Path]:
 
 
 def _changeable(paths: Iterable[Path], user: int | None) -> set[Path]:
-    """Return the files and folders through which the user can change one of the paths. None means any user at all.
+    """Return the files and folders through which the user can change one of the paths.
+
+    If `user` is None, any user at all counts.
 
     A folder among the paths includes everything below it.
     """

@@ -48,8 +48,8 @@ class Host(Protocol):
     """The interface of a host's module for the installation (the module also translates the host's events).
 
     Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
-    user's own. Each is a place, seen from the folder of the user's settings, a name, and the value that switches hooks
-    off.
+    user's own. Each of them has a path (from the folder of the user's settings), a name, and the value that switches
+    hooks off.
     """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
@@ -58,7 +58,7 @@ class Host(Protocol):
     #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
     FILE: str
     MANAGED: str | None
-    #: Environment variables with which the user moves the own settings, each with the settings' path below its value.
+    #: Environment variables with which users move their own settings, each with the settings' path below its value.
     MOVED: tuple[tuple[str, str], ...]
     #: The catalogue key of a sentence about a step that the user must still do, or None.
     THEN: str | None
@@ -254,7 +254,7 @@ def lost(file: Path) -> bool:
 
 @contextlib.contextmanager
 def _understood(file: Path) -> Iterator[None]:
-    """Raise ClientError in place of the errors of settings that aren't what a host reads."""
+    """Raise ClientError in place of the errors that settings in a wrong form cause."""
     try:
         yield
     except (ValueError, AttributeError, TypeError, LookupError) as error:
@@ -280,7 +280,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def check_version(host: str) -> str | None:
-    """Return a sentence if the host's version is older than the version that was tried or can't be found, else None."""
+    """Return a sentence if the host's version is unknown, or older than the version that was tried; else None."""
     known = module(host)
     program = shutil.which(known.PROGRAM)
     if program is None:
@@ -370,7 +370,7 @@ def _wait_of(host: str, line: str) -> int | None:
 
 
 def _hook_lines(host: str, file: Path) -> list[str]:
-    """Return the shell lines of our hook, [] if the settings don't name it. Raises ClientError for broken settings."""
+    """Return the shell lines of our hook, or [] if the settings name none. Raises ClientError for broken settings."""
     text, plugin = _read(file) or "", _plugin(host, file)
     with _understood(file):
         named = {line for line in _strings(text) if MARK in line}
@@ -384,7 +384,7 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the hook's own command after the shell that runs it: both are files that somebody could change."""
+    """Return the shell that runs the hook, then the hook's own command: somebody could change these files."""
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 
@@ -449,7 +449,10 @@ def _file(options: argparse.Namespace, known: Host) -> Path:
 
 
 def _capped(options: argparse.Namespace, known: Host) -> int:
-    """Return the seconds to wait, at most as many as the host takes. Say so if that is less than was asked for."""
+    """Return the seconds to wait, at most as many as the host takes.
+
+    Print a notice if that is less than the options ask for.
+    """
     longest: int = getattr(known, "LONGEST_S", _LONGEST_WAIT_S)
     if options.action == "install" and options.wait > longest:
         print(say("hook.capped", host=options.host, longest=longest), file=sys.stderr)
@@ -605,9 +608,9 @@ def _only_ours(group: Any) -> Any:
 
 
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
-    """Return the name of an event with a group that isn't one of command hooks as hosts read them, or None.
+    """Return the name of an event with a hook group that has another form than hosts read, or None.
 
-    Such a group beside ours makes Claude Code drop all hooks of the event, and say nothing.
+    Such a group beside ours makes Claude Code drop all hooks of the event without a message.
     """
     for event in events:
         for group in document.get("hooks", {}).get(event, []):
@@ -660,7 +663,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def from_json(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text, {} for an empty text. Raises ValueError or TypeError."""
+    """Return the JSON object of a text, or {} for an empty text. Raises ValueError or TypeError."""
     document = json.loads(text) if text.strip() else {}
     if not isinstance(document, dict):
         raise TypeError("it isn't a JSON object")

@@ -26,7 +26,7 @@ MOVED = (
     ("OPENCLAW_STATE_DIR", "openclaw.json"),
     ("OPENCLAW_HOME", ".openclaw/openclaw.json"),
 )
-#: The longest limit that OpenClaw takes for a hook, in seconds. It blocks the call then.
+#: The longest limit that OpenClaw takes for a hook, in seconds. If the hook takes longer, OpenClaw blocks the call.
 LONGEST_S = 600
 #: The key of the sentence about `agent exec`, which asks nobody.
 THEN = "hook.then.openclaw"
@@ -124,5 +124,5 @@ def _is_ours(path: str) -> bool:
 
 
 def _with(document: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
-    """Return an object with this value under the name, and without the name if the value is empty."""
+    """Return the object with this value under the name, or without the name if the value is empty."""
     return {key: kept for key, kept in {**document, name: value}.items() if key != name or value}

@@ -61,7 +61,10 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without the plugin. `permission` keeps its value: without it OpenCode runs more."""
+    """Return the settings without the plugin.
+
+    `permission` keeps its value, because without that value OpenCode would run more tools unasked.
+    """
     from sayso_client.hooks.installing import MARK, as_json, from_json
 
     document = from_json(text)

@@ -1,4 +1,7 @@
-"""Qwen Code: the hook PreToolUse, with Claude's names and shapes (measured with 0.24.4). Qwen ignores edits."""
+"""Qwen Code: the hook PreToolUse, with Claude's names and shapes (measured with 0.24.4).
+
+Qwen ignores a hook's changes to a call.
+"""
 
 from __future__ import annotations
 

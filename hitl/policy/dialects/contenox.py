@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys of ``version: 1`` that tighten a policy. This dialect doesn't read them, so a document with one of them is
-#: refused: it would be weaker than its author meant.
+#: Keys of ``version: 1`` that tighten a policy. This dialect doesn't read them, so a document with such a key is
+#: refused: without the key, the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # entries of its lists of models, and characters of an entry
+_MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:
-    """Whether a document is of this dialect: JSON without a version."""
+    """Return whether a document is of this dialect: JSON without a version."""
     version = parsed.value.get("version")
     return parsed.format == "json" and (version is None or (type(version) is int and version == 0))
 
@@ -88,7 +88,11 @@ class Reader(ours.Reader):
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule. Other keys of ``version: 1`` are unknown here, but two of its flags must be true or false."""
+        """Read a rule.
+
+        Of the keys that only ``version: 1`` has, two are checked nevertheless: ``exclude_requester`` and
+        ``require_reason`` must be true or false.
+        """
         value = self.folded(value, path, _RULE_KEYS)
         self.keys(value, path, _RULE_KEYS)
         action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
@@ -158,7 +162,7 @@ class Reader(ours.Reader):
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key although the operator takes none."""
+        """Accept a key although the operator takes no key."""
 
     def role(self, key: str, path: str) -> None:
         """Accept any key: contenox has no roles."""

@@ -77,7 +77,10 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the keys beside the rules and list their differences. Return the default timeout in seconds."""
+    """Read the keys beside the rules, and add the differences that these keys cause.
+
+    Return the default timeout in seconds.
+    """
     _switch(
         writer,
         section,
@@ -222,7 +225,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Whether a rule asks.
+    """Return whether a rule asks.
 
     The rule's own setting counts, or else that of its level. But a rule always asks if its level asks, or if its risk
     is high or critical.
@@ -261,7 +264,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
-    """Whether each part of a rule has a valid value. For each invalid part, a problem with its name is added."""
+    """Return whether each part of a rule has a valid value. Add a problem for each invalid part, with its name."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))
@@ -363,7 +366,7 @@ def _is_path(pattern: str, key: str) -> bool:
 def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
     """Translate a pattern, which harombe tries only at the start of the text.
 
-    In a rule that asks, it is searched anywhere in the text, so that the rule asks about more calls.
+    In a rule that asks, the pattern is searched anywhere in the text, so that the rule asks about more calls.
     """
     negative = _LOOKAHEAD.fullmatch(pattern)
     op = "path_matches" if _is_path(pattern, key) else "matches"

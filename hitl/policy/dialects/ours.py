@@ -1,6 +1,6 @@
 """The dialect ``version: 1``. It is strict: it refuses any entry that would not do what it says.
 
-The tables below are the grammar. A document is read by them, and the JSON Schema (2020-12) is made from them.
+The tables below are the grammar. The reader follows them, and the JSON Schema (2020-12) is made from them.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ class Reader(Notes):
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
-        """Read the key of a condition. It is empty if the operator takes no key."""
+        """Read the key of a condition. The key is empty if the operator takes no key."""
         where, key = join(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")
@@ -276,7 +276,7 @@ class Reader(Notes):
         return key
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Refuse a key for an operator that takes none."""
+        """Refuse a key for an operator that takes no key."""
         self.refuse(path, f"{op} looks at the tool's name and takes no key")
 
     def role(self, key: str, path: str) -> None:
@@ -286,14 +286,14 @@ class Reader(Notes):
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition; None if the operator can't use it."""
+        """Return the value of a condition, or None if the operator can't use it."""
         if "value" not in value and operator.valued:
             self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
             return None
         return self.checked(value.get("value"), path, op, operator, operator.check)
 
     def checked(self, given: Any, path: str, op: str, operator: Operator, check: Callable[[Any], Any]) -> Any:
-        """Return the value after the operator's check; None, with a problem, if the check refuses it."""
+        """Return the value after the operator's check. If the check refuses it, add a problem and return None."""
         try:
             found = check(given)
         except BadValue as error:

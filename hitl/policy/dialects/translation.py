@@ -27,7 +27,7 @@ class Translation:
         self.problems.append(Problem(self.parsed.line(path), path, what))
 
     def timeout(self, where: str, seconds: int) -> int:
-        """Return the timeout within Sayso's bounds, and add a difference if that changes it."""
+        """Return the timeout within Sayso's bounds, and add a difference if the bounds change it."""
         if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
             return seconds
         bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
@@ -41,5 +41,5 @@ class Translation:
 
 
 def is_seconds(value: Any) -> bool:
-    """Whether a value is a whole number, as a timeout must be."""
+    """Return whether a value is a whole number, as a timeout must be."""
     return isinstance(value, int) and not isinstance(value, bool)

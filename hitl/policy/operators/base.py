@@ -1,9 +1,9 @@
 """Shared code of all operators: what a condition is used for, and how it is applied to an argument's values.
 
 Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
-function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
-reading of the argument that fits is enough. A condition *loosens* if its rule allows or lowers a risk: then every
-reading must fit. ``not`` swaps the two uses.
+function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then it is
+enough that one possible meaning of the argument fits. A condition *loosens* if its rule allows or lowers a risk: then
+every possible meaning must fit. ``not`` swaps the two uses.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Judge = Callable[[Any], int]
 class ConditionUse:
     """The use that a condition is compiled for.
 
-    ``loosen``: the condition loosens, else it tightens. ``negated``: it is under a ``not``. ``textual``: it compares
-    text forms, as contenox does. ``rating``: its rule sets a risk.
+    ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is under a ``not``,
+    ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk.
     """
 
     loosen: bool
@@ -52,8 +52,8 @@ class ConditionUse:
     def missing(self) -> int:
         """The answer if the argument is absent.
 
-        A deny or an ask is UNSURE, because the tool may read the value from another argument, or have a default. An
-        allow doesn't hold, not even through a ``not``.
+        For a deny or ask rule it is UNSURE, because the tool may read the value from another argument, or have a
+        default. An allow rule doesn't hold, not even if the condition is under a ``not``.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
@@ -73,7 +73,10 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test that judges an argument's value. In a list it judges each element, in an object everything."""
+    """Return a test that judges an argument's value.
+
+    If the value is a list, each element is judged; if it is an object, everything inside it.
+    """
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)
@@ -118,7 +121,7 @@ class ListElement:
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
     """Join the answers for several values: one YES is enough to tighten, every value must be YES to loosen.
 
-    UNSURE if there are more values than the call's budget allows.
+    Return UNSURE if there are more values than the call's budget allows.
     """
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -179,16 +182,17 @@ class Operator:
     #: Turns the value in the document into the condition's value. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: The values that the operator takes, in words and as JSON Schema.
+    #: The values that the operator takes: in words (``takes``) and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: Whether the condition has a key; whether the key must name a single argument.
+    #: The first field says whether the condition has a key, the second whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: Whether the condition needs a value; whether its names may match parts of names (``match``).
+    #: The first field says whether the condition needs a value, the second whether it may have the key ``match``, so
+    #: that a name in it matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
-    #: The check in the contenox dialect; None if contenox doesn't have the operator.
+    #: The check in the contenox dialect, or None if contenox doesn't have the operator.
     contenox_check: Callable[[Any], Any] | None = None
 
 

@@ -63,7 +63,10 @@ def _build_programs(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
-    """Whether the call lacks the argument that a contenox condition names. contenox looks in no other argument."""
+    """Return whether the call lacks the argument that a contenox condition names.
+
+    contenox looks in no other argument.
+    """
     return use.textual and condition.key not in scope.args
 
 
@@ -78,7 +81,7 @@ def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> Shell
 
 
 def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
-    """Return the answer; for a condition that loosens, UNSURE if there is any doubt about the line."""
+    """Return the answer. For a condition that loosens, return UNSURE if there is any doubt about the line."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 

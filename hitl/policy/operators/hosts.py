@@ -26,8 +26,8 @@ from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # some clients accept longer URLs, but it takes too long to decode them
-_NO_HOST = frozenset({"mailto", "tel"})  # they hold addresses of people, and nothing is fetched from a host
-_URL_COST = 20  # the price of one judgement; an equality costs 1
+_NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host: nothing is fetched from one
+_URL_COST = 20  # the units of a call's budget for one judgement; ``eq`` takes 1
 
 
 def _hosts(value: Any) -> hosts.HostList:
@@ -99,7 +99,7 @@ def _build_host(condition: Condition, use: ConditionUse) -> Test:
 def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
     """Return the addresses of the URL's host at the time of the call.
 
-    None if the resolver can't give them; () if there is no resolver, no host, or the host is an address.
+    Return None if the resolver can't give them; return () if there is no resolver, no host, or the host is an address.
     """
     resolver = scope.surroundings.resolver
     if resolver is None or url.host is None or url.address is not None:

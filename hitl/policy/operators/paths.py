@@ -32,7 +32,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # the price of one judgement; an equality costs 1
+_HINTED_COST, _PATH_COST = 2, 40  # the units of a call's budget for one judgement; ``eq`` takes 1
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:
@@ -50,7 +50,10 @@ def _glob(pattern: str) -> Glob:
 
 
 def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
-    """Compile a glob of contenox. None for a glob that contenox loads but never matches: here it answers UNSURE."""
+    """Compile a glob of contenox.
+
+    A glob that contenox loads but never matches becomes None, for which the condition answers UNSURE.
+    """
     pattern = a_text(value)
     try:
         expand_braces(pattern)
@@ -104,7 +107,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                     return other
                 value = values.text(value)
             text: str = value
-            if len(text) > MAX_PATH:  # longer than any path; with the key ``*`` it may be another text
+            if len(text) > MAX_PATH:  # no path is so long, but with the key ``*`` it may be another text
                 return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):
@@ -125,7 +128,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
-    """Return a quick test of one absolute glob, for paths with one reading. Other values go to the test ``slowly``."""
+    """Return a quick test of one absolute glob, for paths with one meaning. Other values go to the test ``slowly``."""
     both = only.sources[0] == only.sources[1]
 
     def test(scope: CallScope) -> int:
@@ -148,7 +151,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
-    """Return a quick test whether one of the globs could cover a text; None if a glob has no literal part."""
+    """Return a quick test whether one of the globs could cover a text, or None if a glob has no literal part."""
     return _hints(tuple(globs))
 
 
@@ -196,7 +199,7 @@ def _literal(alternative: str) -> str:
 def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
     """Test that the policy allows the reading of every file in the folders that a tool shows.
 
-    It always holds for a call that doesn't show the files of whole folders.
+    The test always holds for a call that doesn't show the files of whole folders.
     """
     wanted: bool = condition.value
 

@@ -24,7 +24,8 @@ ANYWHERE: Final = "*"  # the key for every value at any depth
 ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
 #: The budget for one call, in judgements of one short value. Once it is used up, conditions answer UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are read as a command. A reading looks at fewer.
+#: At most this many words of a list, or characters of a text, are passed on to be read as a command. The reader of
+#: commands looks at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -39,7 +40,9 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Whether the tool may do something else than the tables list for its name. Then no rule by kind may allow it.
+    """Return whether the tool may do something else than the tables list for its name.
+
+    In that case no rule by kind may allow the call.
 
     There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
     something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:
@@ -110,12 +113,12 @@ class CallScope:
         return self._effects[key]
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """YES if the policy allows the reading of every file that is now below the folders, else NO or UNSURE."""
+        """Return YES if the policy allows reading every file that is now below the folders, else NO or UNSURE."""
         vouching = self.surroundings.vouching
         return UNSURE if vouching is None else vouching(self.call).open_trees(folders)
 
     def vouched(self, found: Effects) -> int:
-        """YES if the policy allows every use of a path by a command, else NO or UNSURE."""
+        """Return YES if the policy allows every use of a path by a command, else NO or UNSURE."""
         vouching = self.surroundings.vouching
         return UNSURE if vouching is None else vouching(self.call).holds(found)
 
@@ -151,8 +154,8 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        They come from the reading for rules that tighten, which also finds programs in lines that it doesn't
-        understand.
+        They come from the reading that is used for rules which tighten: it finds programs also in lines that nobody can
+        read whole.
         """
         found = self.shell(key)
         return ("?",) if found is None or found.hidden else found.programs()
@@ -181,13 +184,13 @@ _NOTHING_AROUND = Surroundings()
 def command_effects(call: PolicyCall) -> Effects | str | None:
     """Return the effects of a call's command, or a text that says why they are unknown.
 
-    None for a call without command.
+    Return None for a call without command.
     """
     return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
 def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
-    """Return the effects of a command that is one line, or one list of words; a text says why they are unknown."""
+    """Return the effects of a command (one line, or one list of words), or a text that says why they are unknown."""
     name = scope.named(key)
     command = values.lookup(scope.args, values.pointer(name))
     if command is values.MISSING:
@@ -213,7 +216,9 @@ def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
 
 
 def _both(one: Effects, other: Effects | str) -> Effects | str:
-    """Join the effects of a list of words: started as they are, and read by a shell as one line."""
+    """Join the effects of starting a list of words as they are with the effects of the same words as one line for a
+    shell.
+    """
     if isinstance(other, str):
         return f"a shell may read the words as one line: {other}"
     says = max(one, other, key=lambda found: EFFECTS.index(found.strongest)).says
@@ -268,7 +273,11 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
 
 
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
-    """Read a program whose arguments are in ``args``: as started without a shell, and also as a shell would read it."""
+    """Read the command ``line`` with the further words ``extra``.
+
+    If ``args`` asks for a shell, return only the reading of a shell. Otherwise return the reading without a shell, and
+    add the reading of a shell, unless ``line`` is a plain name and the arguments aren't one text.
+    """
     whole = " ".join((line, *extra))
     if _shell_mode(args):
         return read_line(whole)
@@ -279,7 +288,7 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
 
 
 def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
-    """Return the words of a command that is only a program with arguments. None for shell syntax or a shell."""
+    """Return the words of a command that is only a program with arguments. Return None for shell syntax or a shell."""
     command, extra = _command_of(args, key)
     if _shell_mode(args) or (isinstance(command, str | list | tuple) and len(command) > MAX_TOKENS):
         return None

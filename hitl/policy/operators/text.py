@@ -21,7 +21,7 @@ MAX_SUBJECT = 1_000_000
 #: The longest text that is searched for credentials; searches of the web are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
-_PATTERN_COST = 2  # the price of one judgement; an equality costs 1
+_PATTERN_COST = 2  # the units of a call's budget for one judgement; ``eq`` takes 1
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"
@@ -82,7 +82,7 @@ def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
 
 
 def required(pattern: str) -> str:
-    """Return a text that every match of the pattern holds; empty if the pattern isn't a plain sequence."""
+    """Return a text that every match of the pattern holds, or '' if the pattern isn't a plain sequence."""
     if _sequence(pattern) is None:
         return ""
     runs = "".join("\0" if varying else literal[-1] for varying, literal in _part(pattern)).split("\0")
@@ -92,8 +92,8 @@ def required(pattern: str) -> str:
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
     """Return a search that finds a required literal in each text that a pattern matches.
 
-    None if a pattern has no required text, or if the search would be slow. A search for many texts is fast only if they
-    begin alike, because ``re`` then looks for that beginning first.
+    Return None if a pattern has no required text, or if the search would be slow. A search for many texts is fast only
+    if they begin alike, because ``re`` then looks for that beginning first.
     """
     wanted = {required(pattern) for pattern in patterns}
     if "" in wanted or (len(wanted) > _MAX_LITERALS and not commonprefix(list(wanted))):
@@ -102,7 +102,7 @@ def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text can be encoded as UTF-8, which RE2 needs: it holds no lone surrogate."""
+    """Return whether a text can be encoded as UTF-8, which RE2 needs: it holds no lone surrogate."""
     return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 

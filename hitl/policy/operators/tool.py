@@ -27,7 +27,7 @@ def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
 #: The ways to compare a tool's name with the names of a set: the whole name (the default), or a part of it.
 MATCHES = ("exact", "substring")
 
-# MCP 2026-07-28, tool annotations: the value of a hint that is not given.
+# The value of each hint that a tool doesn't give (MCP 2026-07-28, tool annotations).
 HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
     "destructiveHint": True,

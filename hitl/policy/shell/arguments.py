@@ -13,7 +13,7 @@ from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
 
-_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r follows no link below a folder (grep(1))
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # the option -r follows no link below a folder (grep(1))
 
 
 def program_name(step: Step) -> str:
@@ -36,7 +36,7 @@ class ParsedArguments:
 
     ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
     ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
-    ``ended``: the words hold a ``--``, with ``before_end`` operands before it.
+    ``ended`` says that the words hold a ``--``, and ``before_end`` counts the operands before it.
     """
 
     program: Program
@@ -49,7 +49,7 @@ class ParsedArguments:
     before_end: int = 0
 
     def has(self, *options: str) -> bool:
-        """Whether one of the options is given."""
+        """Return whether one of the options is given."""
         return not self.given.keys().isdisjoint(options)
 
     def paths(self) -> list[ShellWord]:
@@ -57,18 +57,18 @@ class ParsedArguments:
         return [word for kind, word in self.operands if kind in ("path", "named")]
 
     def reads_trees(self) -> bool:
-        """Whether the program reads every file below a folder."""
+        """Return whether the program reads every file below a folder."""
         program = self.program
         if self.has(*program.tree):
             return True
         return program.always_tree and not self.has(*program.names)
 
     def follows(self) -> bool:
-        """Whether the program follows links below a folder."""
+        """Return whether the program follows links below a folder."""
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """Return the patterns of base names to which a search of folders is limited; empty for no limit.
+        """Return the patterns of base names to which a search of folders is limited, or () if there is no limit.
 
         ``--exclude`` and a pattern with a slash change what is searched in other ways, so with them no limit is
         returned.
@@ -77,7 +77,7 @@ class ParsedArguments:
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Whether a file name in place of this word can't be taken for a harmful option."""
+        """Return whether a file name in place of this word can't be taken for a harmful option."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
@@ -163,7 +163,7 @@ class _Reader:
         return text[:1] == "-" and text != "-"
 
     def _only_text(self, word: ShellWord) -> bool:
-        """Whether this program takes a word as text although it looks like an option."""
+        """Return whether this program takes a word as text although it looks like an option."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 
@@ -263,10 +263,12 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
 
     def _counted(self) -> bool:
-        """Whether the number of operands is certain: no word may become several operands that shift the last ones."""
+        """Return whether the number of operands is certain: no word may become several operands that shift the last
+        ones.
+        """
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 
 
 def _many(word: ShellWord) -> bool:
-    """Whether a word may become several operands when the line runs."""
+    """Return whether a word may become several operands when the line runs."""
     return word.wild or word.loose or word.below is not None

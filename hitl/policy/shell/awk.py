@@ -36,13 +36,13 @@ _ACTS = re.compile(
 
 
 def only_prints(program: str) -> bool:
-    """Whether a program only reads the files that it is given and prints."""
+    """Return whether a program only reads the files that it is given and prints."""
     kept = _without_data(program)
     return kept is not None and _ACTS.search(kept.replace("||", " ")) is None
 
 
 def _without_data(program: str) -> str | None:
-    """Return the program with a 0 in place of each text and regular expression; None if one of them doesn't end."""
+    """Return the program with a 0 in place of each text and regular expression, or None if one of them doesn't end."""
     kept: list[str] = []
     at, before, divides = 0, "other", False
     while at < len(program):

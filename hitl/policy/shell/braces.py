@@ -30,12 +30,14 @@ class Group:
 
 
 def may_expand(text: str) -> bool:
-    """Whether a word's source text may hold a brace expansion."""
+    """Return whether a word's source text may hold a brace expansion."""
     return "{" in text and ("," in text or ".." in text)
 
 
 def template(text: str) -> str:
-    """Return unquoted text with its active braces and commas marked, and without its backslashes."""
+    """Return unquoted text without its backslashes, with marks (``OPEN``, ...) in place of its active braces and
+    commas.
+    """
     if "\\" not in text:
         return text.translate(_MARKED)
     parts = _ESCAPED.split(text)
@@ -43,7 +45,7 @@ def template(text: str) -> str:
 
 
 def expand(text: str) -> list[str] | None:
-    """Return the words that a marked text (see ``template``) expands to; None for too many words or levels."""
+    """Return the words that a text from ``template`` expands to, or None for too many words or levels."""
     if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
         return None
     found = _parsed(text)
@@ -92,7 +94,7 @@ def _joined(alternatives: list[list[str | Group]]) -> list[str | Group]:
 
 
 def _steps(text: str) -> Sequence[str] | None:
-    """Return the words of a sequence such as ``1..3``, at most MAX_BRACES + 1; None if the text isn't a sequence."""
+    """Return the words of a sequence such as ``1..3``, at most MAX_BRACES + 1, or None if the text isn't a sequence."""
     found = _SEQUENCE.fullmatch(text)
     if found is None:
         return None

@@ -69,9 +69,10 @@ _ONE_DASH = names(
 
 
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
-    """Whether a command has an option that an entry of a policy names, and the words after it in the entry.
+    """Return YES, NO or UNSURE: whether the command has ``option``, and also the words ``after``.
 
-    YES, NO, or UNSURE if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
+    Both come from one entry of a policy; ``after`` holds the words that follow the option there. The answer is UNSURE,
+    for example, if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
     """
     program = base_name(words[0] or "")
     result, ended = NO, False
@@ -97,7 +98,7 @@ def _is_cluster(program: str, option: str) -> bool:
 
 
 def _spelt(program: str, word: str | None, option: str) -> int:
-    """Whether one word of a command is the given option, in any spelling."""
+    """Return whether one word of a command is the given option, in any spelling."""
     if word is None:
         return UNSURE
     if word[:1] != "-" or word == "-":
@@ -144,7 +145,9 @@ _CLUSTER: Final = 6  # the most letters of combined short options; a longer word
 
 
 def _abbreviated(program: str, name: str, option: str) -> int:
-    """Whether a word may be a long option: abbreviated, or in its short spelling for a program that ``_SAME`` lacks."""
+    """Return whether a word may be the long option ``option``: abbreviated, or in its short form for a program that
+    ``_SAME`` lacks.
+    """
     if name.startswith("--"):
         return UNSURE if len(name) >= _LONG and option.startswith(name) else NO
     guess = program not in _SAME and len(option) > _LONG and option[2] in name[1:].partition("=")[0]
@@ -152,7 +155,9 @@ def _abbreviated(program: str, name: str, option: str) -> int:
 
 
 def _value(words: Words, at: int, option: str, after: Sequence[str]) -> int:
-    """Whether the command also has the words that follow the option in the entry: joined to the option, or anywhere."""
+    """Return whether the command also has the words that follow the option in the entry: joined to the option, or
+    anywhere in the command.
+    """
     word = words[at] or ""
     joined = word.partition("=")[2] or word[len(option) :]
     first = after[0]

@@ -99,7 +99,7 @@ class WordReader:
         return braces.template(self._written(node)) if node.type in _UNQUOTED else value
 
     def _literal(self, word: Node) -> str | None:
-        """Return the text of a bare word; None if a backslash or a brace may change it."""
+        """Return the text of a bare word, or None if a backslash or a brace may change it."""
         text = self._written(word)
         return None if "\\" in text or "{" in text else text
 
@@ -155,7 +155,9 @@ class WordReader:
         return [] if value is None else [value]
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables, or [] if these values
+        are unknown.
+        """
         value = self.value(node)
         if value is not None:
             return [value]
@@ -163,7 +165,7 @@ class WordReader:
         return [" ".join(one) for one in found]
 
     def _texts(self, node: Node) -> list[str]:
-        """Return the texts that a part of a quoted word may become; an empty list if they are unknown."""
+        """Return the texts that a part of a quoted word may become, or an empty list if they are unknown."""
         if node.type == "string_content":
             return [words.double_quoted(text_of(node))]
         found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]

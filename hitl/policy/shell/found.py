@@ -25,7 +25,7 @@ _SAYS: Final = {
 EFFECTS: Final = known.EFFECTS
 MAX_USES: Final = 128  # paths of a line; each is judged as a call of its own
 _MOST_STEPS = 512
-_MOVES = frozenset(("cp", "mv"))  # these give files, and all files below folders, a new place under the same names
+_MOVES = frozenset(("cp", "mv"))  # they give files and whole folders a new place, under the same names
 _PATHS = frozenset(("path", "named", "item"))
 
 
@@ -49,7 +49,7 @@ class PathUse:
     path: str
     #: Whether the path is a pattern of file names.
     wild: bool = False
-    #: For a tree: the patterns of the base names that are read; empty for all files.
+    #: For a tree: the patterns of the base names that are read, or () for all files.
     only: tuple[str, ...] = ()
     #: Whether hidden files are left out.
     visible: bool = False

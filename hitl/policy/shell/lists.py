@@ -31,7 +31,7 @@ _SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
 
 
 def wrong_entry(entry: str) -> str | None:
-    """Return why an entry can't match the commands that its author meant, with a correction; None for a good entry."""
+    """Return why an entry can't match the commands that its author meant, with a correction, or None for a good one."""
     words = entry.split()
     if not words or entry in _REDIRECTS:
         return None
@@ -77,7 +77,7 @@ class Phrase:
         return cls(tuple(words[:first]), tuple(options))
 
     def judge(self, words: Words) -> int:
-        """Whether a command has these sub-commands and options: YES, NO or UNSURE."""
+        """Return whether a command has these sub-commands and options: YES, NO or UNSURE."""
         result = max(_compare(found, self.path) for found in Positionals(words).subcommands()) if self.path else YES
         for option, after in self.options:
             if result == NO:
@@ -90,8 +90,8 @@ class Phrase:
 class Programs:
     """A compiled list of programs, phrases and redirections.
 
-    ``options``: at least one entry names options. The list then can't allow a command, because the command may have
-    other options, too.
+    ``options`` says that at least one entry names options. Such a list can't allow a command, because the command may
+    have other options, too.
     """
 
     exact: frozenset[str]
@@ -104,7 +104,10 @@ class Programs:
 
     @classmethod
     def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
-        """Compile entries; blank entries are skipped. ``folds``: a name in another case may be the same program."""
+        """Compile entries; blank entries are skipped.
+
+        With ``folds``, a name in another case may be the same program.
+        """
         words = [_by_name(entry.split()) for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
         phrases: dict[str, tuple[Phrase, ...]] = {}
@@ -125,7 +128,9 @@ class Programs:
         )
 
     def judge(self, reading: ShellReading) -> int:
-        """Whether the line runs a program of the list: YES, NO, or UNSURE if a program or sub-command is unknown."""
+        """Return whether the line runs a program of the list: YES, NO, or UNSURE if a program or sub-command is
+        unknown.
+        """
         hidden = reading.hidden
         result = UNSURE if hidden else NO
         exact = self.exact
@@ -176,7 +181,9 @@ def _by_name(words: list[str]) -> list[str]:
 
 
 def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
-    """Whether the positional words begin with a path of sub-commands; ``*`` in the path matches any number of words."""
+    """Return whether the positional words begin with a path of sub-commands; ``*`` in the path matches any number of
+    words.
+    """
     if not path:
         return YES
     if path[0] == "*":
@@ -218,15 +225,15 @@ class Prefixes:
         return cls(tuple(tuple(entry.split()) for entry in entries if entry.strip()))
 
     def covers(self, words: Words) -> bool:
-        """Whether one entry is the beginning of these words."""
+        """Return whether one entry is the beginning of these words."""
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
     def judge(self, tokens: Sequence[str] | None, reading: ShellReading, *, least: int = 1) -> int:
-        """YES if the words, or all commands of a line of plain commands, begin with a listed prefix; else NO.
+        """Return YES if the words, or all commands of a line of plain commands, begin with a listed prefix; else NO.
 
-        ``tokens`` are the words of a call without shell syntax; None if the call has shell syntax. The reading can only
-        turn a YES into a NO (for a second line or a wrapped program). ``least`` is the number of commands from which on
-        a line is split into commands; contenox judges a single command by its tokens alone.
+        ``tokens`` are the words of a call without shell syntax, or None if the call has shell syntax. The reading can
+        only turn a YES into a NO (for a second line or a wrapped program). ``least`` is the number of commands from
+        which on a line is split into commands; contenox judges a single command by its tokens alone.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
@@ -250,7 +257,10 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 
 def cleared(reading: ShellReading) -> list[list[str]]:
-    """Return the commands of a line that only joins plain commands with ``&&``, ``||`` or ``|``; [] for other lines."""
+    """Return the commands of a line that only joins plain commands with ``&&``, ``||`` or ``|``.
+
+    Return [] for other lines.
+    """
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:
         return []

@@ -118,7 +118,7 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
 
 
 def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
-    """Return the steps of a list or pipe of commands without expansions. It needs no parser."""
+    """Return the steps of a list or pipe of commands without expansions. No parser is needed for them."""
     found: list[Step] = []
     here = _Folders(folders, folders)
     start = folders
@@ -380,7 +380,10 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept only a here-document with a quoted delimiter: its text is data. Others may hold expansions."""
+        """Accept only a here-document with a quoted delimiter: its text is data.
+
+        Other here-documents may hold expansions.
+        """
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
@@ -510,7 +513,9 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links."""
+    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links are
+    resolved.
+    """
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None
     if not target or target.startswith(("-", "~")):

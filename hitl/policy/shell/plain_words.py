@@ -38,8 +38,8 @@ class NotPlain(Exception):
 class Below:
     """The names of files below some folders, as ``find`` prints them.
 
-    ``only`` is the pattern of their base names, if any. ``split``: a name with a blank, a quote or a backslash would be
-    read as other names.
+    ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
+    would be read as several or other names.
     """
 
     roots: tuple[str, ...]
@@ -51,7 +51,7 @@ class Below:
 class ShellWord:
     """One word after quoting."""
 
-    #: The text after quoting; None if it is known only when the line runs.
+    #: The text after quoting, or None if it is known only when the line runs.
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
@@ -59,7 +59,7 @@ class ShellWord:
     loose: bool = False
     #: The known beginning of an unknown text.
     prefix: str = ""
-    #: The files whose names this word may be, for example if ``find`` fills it in; else None.
+    #: The files whose names this word may be, for example if ``find`` fills it in, or None.
     below: Below | None = None
 
     @property
@@ -131,7 +131,7 @@ class Words:
         return _glued(parts)
 
     def _no_gaps(self, node: Node) -> None:
-        """Refuse a quoted text with gaps between its parts: they are blanks of the text that the tree doesn't hold."""
+        """Refuse a quoted text with gaps between its parts: a gap is a blank of the text that the tree doesn't hold."""
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 
@@ -185,7 +185,7 @@ def _ansi_c(text: str) -> ShellWord:
 
 
 def looks_like_a_file(path: str) -> bool:
-    """Whether a path's text looks like a file, not a folder: its last name has an extension."""
+    """Return whether a path's text looks like a file, not a folder: its last name has an extension."""
     return _FILE.search(path) is not None
 
 

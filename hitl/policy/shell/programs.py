@@ -214,11 +214,11 @@ GIT_OWN = names(
 
 GIT_BISECT = names("start bad new good old terms skip next reset visualize view log help")
 GIT_STRATEGIES = names("ours resolve recursive octopus subtree ort")
-_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # a cluster with the option that opens a pager
+_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # combined short options with the option that opens a pager
 
 
 def opens_pager(word: str) -> bool:
-    """Whether an argument of ``git grep`` makes it run a pager."""
+    """Return whether an argument of ``git grep`` makes it run a pager."""
     return _IN_GIT_GREP.match(word) is not None
 
 
@@ -277,7 +277,7 @@ _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 @lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
-    """Whether a setting of this variable may change what a program does, or which program a name means."""
+    """Return whether a setting of this variable may change what a program does, or which program a name means."""
     return bool(_hijacking(variable)) and not _harmless(variable)
 
 

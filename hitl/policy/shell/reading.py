@@ -22,8 +22,9 @@ class SimpleCommand:
     """One simple command: its words after quoting, and the base name of its program.
 
     A word is None if it is known only when the command runs. ``base`` is None if the name is known only then, or if it
-    is too long for a program's name. ``guessed``: no command was found here, only a word that may name a program.
-    ``unsure``: the guess is too weak to deny a call, because the word is an argument of an unknown program.
+    is too long for a program's name. ``guessed`` says that no command was found here, only a word that may name a
+    program. ``unsure`` says that this guess is too weak to deny a call, because the word is an argument of an unknown
+    program.
     """
 
     __slots__ = ("base", "guessed", "unsure", "words")
@@ -40,11 +41,11 @@ class SimpleCommand:
 class ShellReading:
     """The commands of a line, the doubts about it, and its other properties that conditions look at.
 
-    ``hidden``: a program may run that is not in ``commands``. ``doubts``: the reasons why the effect of the line is
-    uncertain; a known program that runs code of its own (an interpreter, a build tool) is such a reason.
-    ``substitution``: the line holds a substitution. ``writes``: its output redirections. ``work``: the units spent so
-    far (module ``work``); once the budget is used up, the rest is not read. ``tree``: the syntax tree of the first
-    text. If the first text was read without the parser, ``unparsed`` holds that text instead.
+    ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` holds the reasons why the effect of
+    the line is uncertain; a known program that runs code of its own (an interpreter, a build tool) is such a reason.
+    ``substitution`` says that the line holds a substitution. ``writes`` holds its output redirections. ``work`` counts
+    the units spent so far (module ``work``); once the budget is used up, the rest is not read. ``tree`` is the syntax
+    tree of the first text. If the first text was read without the parser, ``unparsed`` holds that text instead.
     """
 
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
@@ -99,7 +100,7 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The methods of a line's reader with which the words of a command are read, if they hold texts or commands."""
+    """The methods of a line's reader for words of a command that hold shell texts or commands themselves."""
 
     reading: ShellReading
     #: The values of the positional parameters, by their names.
@@ -115,4 +116,6 @@ class PayloadReader(Protocol):
         """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables, or [] if these values
+        are unknown.
+        """

@@ -116,7 +116,8 @@ _SSH_SETTING = re.compile(
     re.IGNORECASE,
 )
 
-# Programs whose short options may be combined (-avze): the letters of the options that take the rest as a value.
+# For each program whose short options may be combined (-avze), the letters of the options that take the rest of the
+# word as their value.
 CLUSTERED: dict[str, str] = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), "bCfgHKLNVX"),
     "rsync": "BfT",
@@ -163,8 +164,8 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs that may run another program for any word without a hyphen. The other programs of the table may do so only
-# for a word with "::" (as in git's URLs).
+# Programs that any word without a hyphen may make run another program. For the other programs of the table, only a word
+# with "::" (as in git's URLs) may make them run one.
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()
@@ -174,7 +175,10 @@ _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
-    """Whether a word makes a program run another one: as listed, shortened (``--to-com=``) or combined (``-avze``)."""
+    """Return whether a word makes a program run another one.
+
+    The word may be as in the table, shortened (``--to-com=``) or combined (``-avze``).
+    """
     if RUNS_BY_ARGUMENT[program](word) or (program in _SSH_LIKE and _SSH_SETTING.match(word)):
         return True
     if word.startswith("--"):

@@ -1,7 +1,7 @@
 """Finds the commands that sed and awk programs would run. The programs are parsed only as far as this needs.
 
-sed is read by POSIX.1-2017, sed, with the ``e`` command and flag of GNU sed. awk is read by POSIX.1-2017, awk, with
-gawk's ways to run or load other programs.
+The rules for sed are those of POSIX.1-2017 and, for the ``e`` command and flag, of GNU sed. The rules for awk are those
+of POSIX.1-2017 and, for running or loading other programs, of gawk.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NotUnderstood(ValueError):
 
 
 def sed_commands(script: str) -> list[str]:
-    """Return the shell texts that a sed script runs with ``e`` (an empty text: the pattern space).
+    """Return the shell texts that a sed script runs with ``e`` (an empty text means the pattern space).
 
     The list is empty for an ordinary script.
 
@@ -141,7 +141,9 @@ class _Sed:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The arguments of a program: scripts in options (None: not written out), and the words that aren't options."""
+    """The arguments of a program: scripts in options (None if the line doesn't show a script's text), and the words
+    that aren't options.
+    """
 
     scripts: tuple[str | None, ...]
     words: tuple[str | None, ...]
@@ -187,7 +189,9 @@ def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
 
 
 def awk_runs(program: str) -> bool:
-    """Whether an awk program may run or load a program: it has a pipe or ``system`` outside its texts and patterns."""
+    """Return whether an awk program may run or load a program: it has a pipe or ``system`` outside its texts and
+    patterns.
+    """
     if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
         return True
     plain = [literal.sub(lambda found: (found.group("before") or "") + ' "" ', program) for literal in _AWK_LITERALS]

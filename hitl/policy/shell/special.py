@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these test a variable, and a subscript in its name may run a command
+_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in its name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
@@ -98,7 +98,7 @@ def _wrapper(found: Found, step: Step) -> None:
 
 
 def _env(found: Found, step: Step) -> None:
-    """Read ``env COMMAND``. Without a command it shows the environment; with settings before it, it is refused."""
+    """Read ``env COMMAND``. Without a command it shows the environment. Settings before the command are refused."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
@@ -126,7 +126,7 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without file names, because xargs runs it once if its input is empty."""
+    """Add the effects of the command without file names, because xargs runs the command once if its input is empty."""
     try:
         found.step(step)
     except NotPlain:
@@ -281,7 +281,7 @@ def _sed(found: Found, step: Step) -> None:
 
 
 def _only_edits(script: str) -> bool:
-    """Whether every command of a sed script only prints or changes the stream."""
+    """Return whether every command of a sed script only prints or changes the stream."""
     at, end = 0, len(script.rstrip("; }\n"))
     if len(script) > _MAX_SCRIPT:
         return False

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# Returns the texts that a word may have: one if it is certain, several if the line sets variables, none if unknown.
+# Returns the texts that a word may have: one if it is certain, several if the line sets variables, no text if the value
+# is unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -30,7 +31,7 @@ _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
 def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return the texts that a command may read from standard input; an empty list if the line doesn't hold them."""
+    """Return the texts that a command may read from standard input, or an empty list if the line doesn't hold them."""
     source = None if command is None else _source(command)
     return [] if source is None else _produced(source, reader.exactly)
 
@@ -52,7 +53,10 @@ def written(reader: PayloadReader, command: Node | None) -> list[str]:
 
 
 def _source(command: Node) -> Node | None:
-    """Return the redirection, or the left side of the pipe, that a command reads from; None if the line has neither."""
+    """Return the redirection, or the left side of the pipe, that a command reads from.
+
+    Return None if the line has neither.
+    """
     own = [child for child in command.children if child.type in _REDIRECTS and _reads(child)]
     if own:
         return own[-1]
@@ -87,7 +91,7 @@ def _produced(node: Node, read: Read) -> list[str]:
 
 
 def _passes_on(command: Node, read: Read) -> bool:
-    """Whether a command prints its standard input unchanged."""
+    """Return whether a command prints its standard input unchanged."""
     found = _words(command)
     return len(found) <= len(_CAT) and [read(word) for word in found] in (_CAT[:1], _CAT)
 

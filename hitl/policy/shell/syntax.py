@@ -128,7 +128,7 @@ def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str
 
 
 def _few(line: str) -> bool:
-    """Whether a line has so few commands that all of them can be read."""
+    """Return whether a line has so few commands that all of them can be read."""
     return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
@@ -196,7 +196,7 @@ class LineReader(WordReader):
                 self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
     def _walk(self, root: Node, *, deep: bool) -> None:
-        """Visit every node that may hold a command. ``deep``: also visit words, because they may hold backquotes."""
+        """Visit every node that may hold a command. With ``deep``, also visit words: they may hold backquotes."""
         visitors = _visitors()[deep]
         stack = [root]
         while stack:
@@ -303,7 +303,7 @@ class LineReader(WordReader):
                 unwrap.run(self, found, node)
 
     def _splits(self, node: Node) -> bool:
-        """Whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
+        """Return whether a word may become any number of unknown words: an unquoted expansion, or ``"$@"``."""
         if node.type == "string":
             return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
         if node.type in ("simple_expansion", "expansion"):
@@ -388,7 +388,7 @@ class LineReader(WordReader):
     def _redirect(self, node: Node) -> None:
         children = node.children
         operator = children[0].type
-        if operator[0] not in "<>&":  # a descriptor comes first
+        if operator[0] not in "<>&":  # the redirection begins with a descriptor
             operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
@@ -427,7 +427,7 @@ def _is_read(command: Node) -> bool:
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
     """Return the words of a command that come after a redirection. In the tree, they are below the redirection.
 
-    ``own``: redirections inside the command's node count, too, not only those of its parent.
+    With ``own``, redirections inside the command's node count too, not only those of its parent.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
@@ -435,7 +435,7 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
     found: list[Node] = []
     for redirect in redirects:
-        if redirect.named_child_count == 1:  # only its target
+        if redirect.named_child_count == 1:  # the redirection has only its target
             continue
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]

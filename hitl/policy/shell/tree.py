@@ -44,7 +44,7 @@ def descend(node: Node) -> Iterable[Node]:
 
 
 def bracket_words(node: Node, source: bytes) -> list[Node] | None:
-    """Return the words of ``[ ... ]``; None if a shell operator is among them.
+    """Return the words of ``[ ... ]``, or None if a shell operator is among them.
 
     The grammar reads an expression up to the bracket. For a shell, ``[`` is an ordinary command, and its words end at
     an operator: another command follows ``||``, and a file that is written follows ``>``.
@@ -67,7 +67,7 @@ def bracket_words(node: Node, source: bytes) -> list[Node] | None:
 
 
 def loses_blanks(root: Node, source: bytes) -> bool:
-    """Whether the grammar skips an escaped blank like a separator; for a shell it is a part of a word."""
+    """Return whether the grammar skips an escaped blank like a separator; for a shell it is a part of a word."""
     return any(
         found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
         for found in _ESCAPED.finditer(source)
@@ -75,16 +75,16 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 
 
 def _is_letter(node: Node | None) -> bool:
-    """Whether the characters of this node are part of a word, a text or a comment."""
+    """Return whether the characters of this node are part of a word, a text or a comment."""
     return node is not None and node.parent is not None and not node.child_count
 
 
 def ends_as_read(redirect: Node, source: bytes) -> bool:
-    """Whether a shell ends a here-document where the grammar does: at the first line that is its delimiter.
+    """Return whether a shell ends a here-document where the grammar does: at the first line that is its delimiter.
 
-    Only a plain delimiter is compared; False for any other, because the two differ. The grammar removes a backslash
-    from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``, the grammar allows blanks, but
-    a shell allows only tabs.
+    Only a plain delimiter is compared. For any other, return False, because the grammar and a shell differ. The grammar
+    removes a backslash from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``, the grammar
+    allows blanks, but a shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

@@ -78,7 +78,7 @@ class Run:
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:
-        """Whether the command only asks for the version or for help."""
+        """Return whether the command only asks for the version or for help."""
         return len(self.words) == 2 and self.words[1] in programs.HARMLESS_FLAGS  # noqa: PLR2004 - program and flag
 
 
@@ -116,12 +116,15 @@ def _pathed(reader: PayloadReader, name: str) -> None:
 
 
 def by_argument(program: str | None) -> bool:
-    """Whether an option may make this program run another one or delete files, so that an unknown word is a doubt."""
+    """Return whether an option may make this program run another one or delete files.
+
+    If so, an unknown word is a doubt.
+    """
     return base_name(program or "") in running_arguments.STEERED
 
 
 def depends(program: str | None) -> bool:
-    """Whether the value of a variable may decide which programs this program runs."""
+    """Return whether the value of a variable may decide which programs this program runs."""
     if program is None:
         return True
     base = base_name(program)
@@ -129,7 +132,10 @@ def depends(program: str | None) -> bool:
 
 
 def may_listen(command: Words) -> bool:
-    """Whether a command may run programs that depend on its piped input. The tree is needed to find that input."""
+    """Return whether a command may run programs that depend on its piped input.
+
+    The tree is needed to find that input.
+    """
     handle = _handler(base_name(command[0] or ""))
     if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:
         return command[1] == "bisect" or command[1] in _WRAPPING["git"]
@@ -163,7 +169,7 @@ def _shell(run: Run) -> None:
 
 
 def _long_option(run: Run, word: str, following: Words) -> int:
-    """Return how many words a shell's long option takes, itself included; 0 if it isn't a known long option."""
+    """Return how many words a shell's long option takes, itself included, or 0 if it isn't a known long option."""
     name, equals, value = word.lstrip("-").partition("=")
     starts = name in programs.SHELL_START_UPS or (run.base == "fish" and word == "-C")
     if not starts and not (name == "command" and equals):
@@ -309,7 +315,10 @@ def _unknown(run: Run) -> None:
 
 
 def _guess(run: Run) -> None:
-    """Guess that each argument, and each word inside an argument, names a program: enough to ask, not to deny."""
+    """Guess that each argument, and each word inside an argument, names a program.
+
+    Such a guess is enough to ask a person, but not to deny.
+    """
     reading = run.reader.reading
     for at, word in enumerate(run.words[1:], start=1):
         if reading.exhausted(of_text(len(word or ""))):
@@ -372,7 +381,10 @@ def _sed(run: Run) -> None:
 
 
 def _sed_script(run: Run, script: str, *, sure: bool) -> None:
-    """Read a sed script. If not ``sure``, the word is a script for some versions of sed, a file's name for others."""
+    """Read a sed script.
+
+    If not ``sure``, the word is a script for some versions of sed, and a file's name for the others.
+    """
     try:
         commands = scripts.sed_commands(script)
     except scripts.NotUnderstood:
@@ -498,7 +510,8 @@ def _git_command(run: Run, name: str | None) -> None:
 def _bisect(run: Run) -> None:
     """Read ``git bisect`` with a sub-command that isn't known: it may be another spelling of ``run``.
 
-    The words after it are recorded as a command. ``run`` itself is read as the other programs that run their arguments.
+    The words after it are recorded as a command. The sub-command ``run`` itself is read like other programs that run
+    their arguments.
     """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
@@ -742,7 +755,7 @@ def _past_reserved(inner: Words) -> list[Words]:
 
 
 def _in_cluster(word: str, option: str, options: Options) -> int:
-    """Return the place of a short option in a word such as ``-qc`` or ``-cTEXT``; 0 if the word doesn't hold it."""
+    """Return the place of a short option in a word such as ``-qc`` or ``-cTEXT``, or 0 if the word doesn't hold it."""
     if word.startswith("--") or option.startswith("--") or word == option:
         return 0
     at = max(word.find(option[1], 1), 0)

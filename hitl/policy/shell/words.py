@@ -56,22 +56,24 @@ _NAMED = {
 
 
 def simple_words(command: str) -> list[str] | None:
-    """Return the words of a command that has no syntax except quotes; None for any other, which needs the parser."""
+    """Return the words of a command that has no syntax except quotes, or None for any other command, which needs the
+    parser.
+    """
     return command.split() if plain_line(command) and _read_alike(command) else quoted_words(command)
 
 
 def quoted_words(command: str) -> list[str] | None:
-    """Return the words of a command that may have quotes; None for other syntax, which needs the parser."""
+    """Return the words of a command that may have quotes, or None for other syntax, which needs the parser."""
     if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
 
 
 def simple_commands(line: str) -> list[list[str]] | None:
-    """Return the words of each command in a list or pipe of simple commands; None for a line with other syntax.
+    """Return the words of each command in a list or pipe of simple commands, or None for a line with other syntax.
 
-    Also None if a line has a bracket and a substitution: a quoted subscript that is used as a number or a name runs
-    the substitution in spite of the quotes.
+    Return None also if a line has a bracket and a substitution: a quoted subscript that is used as a number or a name
+    runs the substitution in spite of the quotes.
     """
     if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
         return None
@@ -98,9 +100,9 @@ def _starts(name: str) -> bool:
 
 
 def _read_alike(command: str) -> bool:
-    """Whether the grammar reads the command as a shell does.
+    """Return whether the grammar reads the command as a shell does.
 
-    The grammar takes a word after ``==`` for a pattern, and loses a leading sign.
+    The grammar takes a word after ``==`` for a pattern, and loses a sign at the beginning.
     """
     return " ==" not in command and command[0] not in _NO_NAMES
 
@@ -163,7 +165,7 @@ _SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
 
 
 def split_string(text: str) -> list[str | None] | None:
-    """Split a text into words as ``env -S`` does (GNU coreutils manual); None for a text that it refuses.
+    """Split a text into words as ``env -S`` does (GNU coreutils manual). Return None for a text that it refuses.
 
     A word is None if it holds a variable: it is known only when the command runs.
     """
@@ -191,7 +193,7 @@ def split_string(text: str) -> list[str | None] | None:
 
 
 def _split_part(kind: str, text: str) -> list[str | None] | None:
-    """Decode one part of a word of ``env -S``: a list with its text, or with None for a variable; None if refused."""
+    """Return a list with the text of one part of a word of ``env -S``, [None] for a variable, or None if refused."""
     if kind == "single":
         return [re.sub(r"\\(['\\])", r"\1", text)]
     if any(char not in _SPLIT_KNOWN for char in _SPLIT_ESCAPE.findall(text)):
@@ -202,5 +204,5 @@ def _split_part(kind: str, text: str) -> list[str | None] | None:
 
 
 def glued(before: str | None, after: str | None) -> str | None:
-    """Join two parts of one word; None if one of them is known only when the line runs."""
+    """Join two parts of one word. Return None if one of them is known only when the line runs."""
     return None if before is None or after is None else before + after

@@ -1,12 +1,12 @@
 """The budget for reading a line. Once it is used up, the rest is not read, and the line counts as hidden.
 
-The whole reading of a call shares one budget. It is counted in units that depend on the text alone, so that the same
-line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
+The whole reading of a call shares one budget. The budget is counted in units that depend on the text alone, so that the
+same line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.
 
 After a syntax error, the parser's time grows with the square of the number of tokens, and any line may hold an error.
-So each parse is charged for its possible tokens before it begins. If the parser did recover from an error, it is also
-charged for the nodes of the tree: among plain words, recovery may take ten times as long as the tokens suggest. It
-may also read a long word again for each way to go on, so each parse is charged for its bytes.
+So each parse is charged for its possible tokens before it begins. If the parser did recover from an error, the parse is
+also charged for the nodes of the tree: among plain words, recovery may take ten times as long as the tokens suggest.
+The parser may also read a long word again for each way to go on, so each parse is charged for its bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_BRACES = 64  # the largest number of words from one brace expansion
 SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
-_IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic
+_IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these signs are operators in arithmetic
 _WORDS_A_MARK = 4  # measured: four blanks between words cost as much as one other token
 _QUADRATIC = 64
 _BYTES_A_UNIT = 32  # measured: two words of 130 and 60 kB among 200 short ones took 35 µs for each 100 bytes
@@ -38,5 +38,5 @@ def of_parse(source: bytes) -> int:
 
 
 def of_text(length: int) -> int:
-    """Return the cost of one pass over a text, in units."""
+    """Return the cost of reading a text once, in units."""
     return 1 + length // 256

@@ -20,7 +20,7 @@ class Options:
     flags: frozenset[str] = frozenset()
 
     def takes(self, word: str) -> bool | None:
-        """Whether an option word takes the next word as its value; None if the option is unknown."""
+        """Return whether an option word takes the next word as its value, or None if the option is unknown."""
         if word.startswith("--"):
             return False if "=" in word or word in self.flags else True if word in self.valued else None
         if word in self.valued:  # single-dash long options such as terraform's
@@ -28,7 +28,7 @@ class Options:
         return self._cluster(word)
 
     def abbreviates(self, word: str, option: str) -> bool:
-        """Whether an option word is this long option, in full or shortened as getopt_long allows."""
+        """Return whether an option word is this long option, in full or shortened as getopt_long allows."""
         name = word.partition("=")[0]
         if name == option:
             return True

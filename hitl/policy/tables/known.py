@@ -118,7 +118,7 @@ class Form:
     given: frozenset[str] = frozenset()
 
     def fits(self, count: int) -> bool:
-        """Whether the form allows this number of operands."""
+        """Return whether the form allows this number of operands."""
         least = len(self.kinds) - (self.last in ("*", "?"))
         return count >= least and (self.last in ("*", "+") or count <= len(self.kinds))
 
@@ -154,7 +154,7 @@ _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
 
 class Sections:
-    """The sections of data files. Each is read on first use, because a process needs few of them."""
+    """The sections of data files. Each section is read on first use, because a process needs few of them."""
 
     def __init__(self, *texts: str) -> None:
         self._bodies: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -199,7 +199,7 @@ def sections() -> Sections:
 
 
 def program(path: tuple[str, ...]) -> Program | None:
-    """Return the table's entry for a program or sub-command, such as ``("git", "log")``; None for an unknown name."""
+    """Return the entry for a program or sub-command, such as ``("git", "log")``, or None for an unknown name."""
     return sections().get(path)
 
 
@@ -293,11 +293,12 @@ def _given(text: str) -> frozenset[str]:
 
 
 def accepts(kind: str, word: str) -> bool:
-    """Whether the word has the spelling that its kind needs; True for kinds that allow any spelling.
+    """Return whether the word has the spelling that its kind needs, or True for kinds that allow any spelling.
 
     A ``number`` may have a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
-    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). Nor is it a name
-    of git's configuration, whose format may have them; git takes a beginning of a name for the name.
+    nor ``%(signature``, because git would run gpg to fill them in (git-log(1), git-for-each-ref(1)). A word that
+    isn't one of git's own formats is refused too: it may be the name of a format in git's configuration, or the
+    beginning of such a name, and that format may have them.
     """
     name, _, words = kind.partition("(")
     if name == "word":

@@ -81,7 +81,7 @@ def shape(tools: str, tool: str) -> Shape | None:
 
 
 def is_server(tools: str) -> bool:
-    """Whether a tool group is an MCP server that the table knows."""
+    """Return whether a tool group is an MCP server that the table knows."""
     return tools.removeprefix("mcp__") in _servers()
 
 
@@ -145,7 +145,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the shape with each argument only in the strictest of its roles, ``off`` and ``harmless``."""
+    """Return the shape with each argument in one place: in its roles, else in ``off``, else in ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

@@ -55,3 +55,21 @@ def test_a_quoted_stretch_is_taken_off() -> None:
 def test_a_span_without_text_has_no_effect(span: Span) -> None:
     """A span outside of the text, or an empty one, is ignored."""
     assert Meaning.APPROVE is verdict(read("yes", spans=[span])).verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("ok\nrun it at night", "run it at night"), ("sure not today", "not today"), ("ok never ok", "never")],
+)
+def test_a_yes_that_a_quotation_touches_is_unclear(text: str, words: str) -> None:
+    """A yes directly above a quotation, on one line with it, or on both sides of it may be a remark about it."""
+    assert Meaning.UNCLEAR is _under(text, words, SpanKind.QUOTE).verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("may I run it?\nyes", "may I run it?"), ("yes\n\nmay I run it?", "may I run it?")],
+)
+def test_a_yes_apart_from_a_quotation_counts(text: str, words: str) -> None:
+    """People answer below what they quote, and mail programs quote below an empty line."""
+    assert Meaning.APPROVE is _under(text, words, SpanKind.QUOTE).verdict

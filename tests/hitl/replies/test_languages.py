@@ -4,7 +4,8 @@ import pytest
 
 from hitl.outcomes import Doubt, fact
 from hitl.replies import Meaning, Reading, data, lexicon, read, verdict
-from hitl.replies.phrase_roles import POLITE, REFUSES, YES
+from hitl.replies.phrase_roles import POLITE, REFUSES, UNCLEAR, YES
+from tests.hitl.replies import automata
 
 _CODES = sorted(lexicon.all_codes())
 
@@ -20,11 +21,10 @@ def test_every_word_of_a_list_is_known(code: str) -> None:
 
 @pytest.mark.parametrize("code", _CODES)
 def test_no_phrase_is_both_yes_and_no(code: str) -> None:
-    """A single word has one sign in a language."""
-    language = lexicon.load(code)
-    roles = {word: language.phrases.matches([word], 0) for word in language.vocabulary}
+    """A phrase of any length has one sign in a language, unless it is listed as no answer too."""
+    found = automata.phrases(code)
 
-    assert [] == [word for word, found in roles.items() if found and found[0][1] & YES and found[0][1] & REFUSES]
+    assert [] == [phrase for roles, phrase in found if roles & YES and roles & REFUSES and not roles & UNCLEAR]
 
 
 @pytest.mark.parametrize("code", _CODES)

@@ -40,6 +40,14 @@ _WHO_MAY = {
     "zh": ["你可以批准", "谁都可以批准", "你们可以审批"],
 }
 
+#: Language -> its plain yes.
+_YES = {
+    "ar": "نعم", "bg": "да", "bn": "হ্যাঁ", "ca": "sí", "cs": "ano", "da": "ja", "de": "ja", "el": "ναι", "en": "yes",
+    "es": "sí", "fa": "بله", "fi": "kyllä", "fr": "oui", "he": "כן", "hi": "हाँ", "hu": "igen", "id": "ya", "it": "sì",
+    "ja": "はい", "ko": "네", "mr": "होय", "nl": "ja", "pl": "tak", "pt": "sim", "ro": "da", "ru": "да", "sv": "ja",
+    "th": "ใช่", "tr": "evet", "uk": "так", "vi": "vâng", "zh": "好的",
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("code", sorted(_WHO_MAY))
 def test_saying_who_may_approve_is_no_answer(code: str) -> None:
@@ -125,3 +133,48 @@ def test_a_yes_in_the_words_of_a_form_approves(text: str) -> None:
 def test_a_yes_that_is_announced_limited_or_about_an_idea_is_no_answer(text: str) -> None:
     """A later yes, a yes in principle and a yes to an idea consent to nothing that runs now."""
     assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mag je accepteren",
+        "kun je goedkeuren nu",
+        "oui tu peux approuver",
+        "on peut confirmer tout de suite",
+        "podem autorizar agora",
+        "ni kan acceptera betalningen",
+        "du får tillåta det här nu",
+        "du må godkende det hele nu",
+        "można zatwierdzić tę zmianę od razu",
+        "můžete schválit tu změnu hned",
+        "puteți confirma acest lucru imediat",
+        "boleh terima pembayaran ini",
+        "được phép duyệt yêu cầu này ngay",
+        "можно разрешить эту операцию сразу",
+        "можна погодити цей запит зараз",
+        "можете да потвърдите това сега",
+        "pots confirmar els canvis ara",
+        "يمكنك تأكيد هذا الطلب الآن",
+        "می‌توانید تایید کنید الان",
+        "אפשר לאשר את השינוי עכשיו",
+        "you may accept the request now",
+        "yes you may sign this off",
+        "می‌توانید این پرداخت را تأیید کنید",
+        "इस बदलाव को मंज़ूर कर सकते हो",
+        "この申請は許可していいよ",
+        "您可以同意吧",
+    ],
+)
+def test_what_may_be_approved_and_when_is_no_answer(text: str) -> None:
+    """The object and the time behind "you may approve" change nothing."""
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("code", sorted(_WHO_MAY))
+@pytest.mark.parametrize("yes", ["{} {}", "{}, {}"])
+def test_a_yes_before_who_may_approve_changes_nothing(code: str, yes: str) -> None:
+    """The sentence "yes you can approve it" is unclear with and without the comma, as speech is written down."""
+    texts = [yes.format(_YES[code], text) for text in _WHO_MAY[code]]
+
+    assert [] == [text for text in texts if verdict(read(text, language=code)).verdict is Meaning.APPROVE]

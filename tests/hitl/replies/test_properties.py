@@ -190,3 +190,47 @@ def test_no_text_takes_long(piece: str) -> None:
     assert Meaning.UNCLEAR is verdict(read((piece * 100_000)[:100_000])).verdict
     assert _seconds((piece * 100_000)[:100_000]) < 0.05
     assert _seconds((piece * 5_000)[:5_000]) < 20 * max(_seconds((piece * 500)[:500]), 0.001)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes please confirm",
+        "yes I'm fine",
+        "sí ya",
+        "ja mach's gut",
+        "はいOKそうです",
+        "はい大丈夫よね",
+        "好的可以是可以",
+        "mouais oui",
+        "có phải",
+        "vâng được thông qua",
+    ],
+)
+def test_words_that_answer_nothing_answer_nothing_behind_a_yes(text: str) -> None:
+    """A yes right before a remark, a request to somebody, hearsay or a farewell doesn't make an answer of it."""
+    assert not approves(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("I changed my mind, ok", Meaning.UNCLEAR),
+        ("ich habe es mir anders überlegt, okay", Meaning.UNCLEAR),
+        ("передумала, ok", Meaning.UNCLEAR),
+        ("vazgeçtim tamam", Meaning.UNCLEAR),
+        ("vazgeçtim", Meaning.REJECT),
+        ("I changed my mind, yes", Meaning.APPROVE),
+        ("I changed my mind, I agree", Meaning.APPROVE),
+        ("fikrimi değiştirdim, onaylıyorum", Meaning.APPROVE),
+    ],
+)
+def test_a_change_of_mind_needs_a_full_yes(text: str, answer: Meaning) -> None:
+    """An "ok" behind "I changed my mind" may only close the sentence, and a Turkish withdrawal is a no."""
+    assert answer is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["yes ok mas", "ok ok mas", "go ahead, ok mas"])
+def test_a_doubt_of_one_language_is_heard_inside_its_idiom(text: str) -> None:
+    """The word "mas" is "but" in Portuguese, also as the end of "ok mas", and an address in Indonesian."""
+    assert not approves(text)

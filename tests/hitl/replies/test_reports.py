@@ -104,3 +104,62 @@ def test_okay_with_stops_approves(text: str) -> None:
 def test_other_abbreviations_and_questions_are_unclear(text: str) -> None:
     """Only the letters O and K by themselves, without a question mark, are a yes."""
     assert _read(text).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "they are okay with this",
+        "they're certain",
+        "those are fine with it",
+        "everyone is happy with it",
+        "everybody's good with that",
+        "the others are happy to proceed",
+        "both of them are fine with that",
+        "semuanya setuju",
+        "semua sudah setuju sekali",
+        "모두 찬성합니다",
+    ],
+)
+def test_the_consent_of_others_is_no_answer(text: str) -> None:
+    """It reports what other people think, and the person who writes decides nothing."""
+    assert _read(text).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the plan was approved",
+        "the command was accepted",
+        "I gave my ok",
+        "gave permission",
+        "já autorizamos",
+        "nós já aprovamos a mudança",
+        "我们已经批准了",
+        "我已同意",
+        "전에 동의해요",
+    ],
+)
+def test_an_earlier_yes_is_no_answer(text: str) -> None:
+    """What was approved before, by whomever, may be another request."""
+    assert _read(text).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize("text", ["questo va confermato", "tutto va autorizzato", "va approvato"])
+def test_what_has_to_be_approved_is_no_answer(text: str) -> None:
+    """The Italian verb "andare" with a participle says that something must be done."""
+    assert _read(text).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize("text", ["this may be live", "it may be out", "es geht so", "so so", "se poate", "এটা ভালো হবে"])
+def test_a_guess_is_no_answer(text: str) -> None:
+    """It says what may be, how something will be, or that it is middling."""
+    assert _read(text).verdict is Meaning.UNCLEAR
+
+
+@pytest.mark.parametrize(
+    "text", ["lösche die Anfrage", "bitte nimm die Anfrage weg", "beende den Vorgang", "entferne diese Anfrage sofort"]
+)
+def test_an_order_to_remove_the_request_approves_nothing(text: str) -> None:
+    """It speaks of the request itself, and not of what the request would delete."""
+    assert _read(text).verdict is not Meaning.APPROVE

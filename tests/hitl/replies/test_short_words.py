@@ -95,3 +95,30 @@ def test_a_no_that_holds_until_later_leaves_the_call_open(text: str) -> None:
 def test_please_with_a_word_of_deciding_asks_somebody_to_decide(text: str) -> None:
     """A request to decide is no decision."""
     assert Meaning.UNCLEAR == verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["na klar", "Na klar!", "na klar, mach das", "roger that", "copy that, go ahead", "no jasne", "no jasne, rób"],
+)
+def test_a_common_yes_of_two_words_approves(text: str) -> None:
+    """The first word alone is a filler or takes note; with the second it agrees."""
+    assert Meaning.APPROVE == verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["na gut", "na ja klar", "roger", "copy that", "no dobra", "ach klar"])
+def test_a_filler_with_a_weak_word_is_unclear(text: str) -> None:
+    """It gives in, takes note, or mocks."""
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(("text", "answer"), [("結構です", Meaning.UNCLEAR), ("いえ、結構です", Meaning.REJECT)])
+def test_a_japanese_word_for_fine_and_for_no_thanks_is_unclear_alone(text: str, answer: Meaning) -> None:
+    """Alone the word both agrees and declines."""
+    assert answer == verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["やっていいよね", "承認していいですよね"])
+def test_a_japanese_tag_asks_back(text: str) -> None:
+    """The particle よね asks for a confirmation."""
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict

@@ -105,3 +105,37 @@ def test_all_is_unclear_while_one_call_is_open(text: str) -> None:
 def test_a_command_for_all_needs_several_open_calls() -> None:
     """`/approve all` is unclear where nothing tells that several calls are open."""
     assert Meaning.UNCLEAR is verdict(read("/approve all")).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not at all",
+        "nope, not at all",
+        "pas du tout",
+        "아닙니다",
+        "안 됩니다",
+        "싫습니다",
+        "거절합니다",
+        "반대합니다",
+        "lascia tutto com'è",
+        "annule tout ça",
+    ],
+)
+def test_a_part_of_a_longer_no_names_no_calls(text: str) -> None:
+    """A word for all calls inside a phrase that says no ("not at all") or inside another word speaks of no calls."""
+    assert Reading(NO) == verdict(read(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["cancel everything", "no to all", "reject them all", "annule tout", "no to everything"]
+)
+def test_all_behind_a_no_names_every_call(text: str) -> None:
+    """The words before "all" are a no by themselves."""
+    assert Reading(NO, target="all") == verdict(read(text))
+
+
+@pytest.mark.parametrize("text", ["yes to both", "yes, to both", "no to both"])
+def test_both_means_every_open_call(text: str) -> None:
+    """An answer for two calls names no single one."""
+    assert "all" == verdict(read(text)).target

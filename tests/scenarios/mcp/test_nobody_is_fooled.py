@@ -151,7 +151,9 @@ async def test_nothing_of_a_client_reaches_a_server_but_its_arguments(tmp_path: 
         (call,) = [call for call in behind.calls if call.tool == "tell" and call.ended]
 
     # The child's interpreter sets LC_CTYPE by itself.
-    assert {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PYTHONPATH", "KEY", "LC_CTYPE"} >= set(seen)
+    assert {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PYTHONPATH", "FILES_TOKEN", "KEY", "LC_CTYPE"} >= set(
+        seen
+    )
     assert "the variable is [secret]" == told == call.output
 
 

@@ -1,4 +1,7 @@
-"""Adds MACs to claims, results, events, cards, prompts, moves and messages, and a sealed line to the record."""
+"""Adds MACs to claims, results, events, cards, prompts, moves and messages.
+
+Adds one line with a MAC to the record. It holds a digest of all earlier hashes, which were made without a key.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ def _seal_kept(keys: Keyring) -> None:
 
 
 def _seal_record(keys: Keyring) -> None:
-    """Add a sealed line with a digest of all hashes so far.
+    """Add a line that has a MAC and holds a digest of all hashes so far.
 
     The older hashes were made without a key, so anybody could change the lines and compute the hashes again.
     """

@@ -244,7 +244,8 @@ class Preparation(Struct, frozen=True):
     `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
     arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
     notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
-    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that.
+    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
+    call runs more files than `preconditions` can cover, so it never runs unasked.
     """
 
     sentence: str
@@ -254,6 +255,7 @@ class Preparation(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     floor: Risk = Risk.LOW
     undo: str = ""
+    unbound: bool = False
 
 
 class Claim(Struct, frozen=True):

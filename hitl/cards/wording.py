@@ -27,6 +27,7 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
+    "why.unbound": "It runs more files than an approval can bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
@@ -480,6 +481,9 @@ ENGLISH: Mapping[str, str] = {
     "backup.kept": "The database that was there is now {kept}.",
     "backup.behind": "The record went on after this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
     "backup.unmarked": "There is no mark at {mark}, so nobody can tell what has run since this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
+    "backup.revoked": "Tokens that were revoked since this backup stay without rights: {names}.",
+    "backup.revived": "Tokens that were revoked since this backup work again: {names}. Start the service, and revoke them: sayso token revoke NAME",
+    "backup.revocations": "No database here tells which tokens were revoked since this backup. Look at the tokens after the start: sayso token list",
     "backup.level": "Nothing was allowed to run since. {open:open request goes|open requests go} on at the next start.",
     "backtest.judged": "{judged:request|requests} judged by both policies; {shifted:gets|get} another answer.",
     "backtest.shift": "  {count}: {changes} (rule {rule}); decided then: {decided}; such as {examples}",
@@ -725,7 +729,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.does": "run",
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
-    "shell.scripts.beyond": "It runs more files than the {most} whose bytes are bound. The others may change before it runs.",
+    "shell.scripts.beyond": "It runs more than can be bound. These files may change before it runs: {scripts}",
     "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",

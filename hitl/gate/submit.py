@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl.call import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
+from hitl.call import Action, Ask, Call, Decision, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.cards.written import form_of, plain
 from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
 from hitl.faults import reach
@@ -110,6 +110,8 @@ def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -
 
 def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
     if (old.digest, old.origin) != (digest, ask.origin):
+        raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
+    if ask.must_ask and old.decision is Decision.ALLOWED:  # nobody was asked about the old call
         raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
     return Submitted(old, fresh=False)
 

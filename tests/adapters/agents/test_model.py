@@ -117,6 +117,18 @@ async def test_a_rejection_is_heard_with_its_reason_and_the_identical_call_is_re
     assert 1 == len(later.calls)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+async def test_two_calls_of_one_answer_under_one_id_are_not_asked_for(
+    server: ModelServer, agent: Agents, kind: str
+) -> None:
+    """The outcome of one could be told as that of the other. The turn ends with a reason."""
+    play(server, Reply("", tuple(Call(DELETE, {"path": path}, "call-1") for path in "ab")))
+    turn = ATurn()
+
+    assert says(await agent(kind).take(turn), "model.why.garbage")
+    assert {} == turn.calls
+
+
 async def test_a_call_that_cant_be_asked_for_is_told_to_the_model(server: ModelServer, agent: Agents) -> None:
     """With the sentence that a person would read."""
 

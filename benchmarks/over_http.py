@@ -2,9 +2,9 @@
 
 `python -m benchmarks.over_http FOLDER flight AGENTS CYCLES` and `... waiting AGENTS`; `... serve` is the service.
 
-An agent asks, and waits for the decision in a request. The approver's decision is timed from before it is sent until
-the agent holds the claim: then its tool starts. Beside it, in the same process and under as many connections, a bare
-application answers a request of the same size: one bare round trip.
+An agent asks, and waits in a request that claims the call. The approver's decision is timed from before it is sent
+until the agent holds the claim: then its tool starts. Beside it, in the same process and under as many connections, a
+bare application answers a request of the same size: one bare round trip.
 """
 
 from __future__ import annotations
@@ -141,21 +141,19 @@ class Pair:
         self._number += 1
         args = {"text": f"{self._name}/{self._number} ".ljust(ARGUMENT_CHARS, "x")}
         ref = str((await self.agent.post("/v1/calls", {"tools": TOOLS, "tool": TOOL, "args": args}))["ref"])
-        self.agent.get(f"/v1/calls/{ref}?wait=60")
+        self.agent.send(f"/v1/calls/{ref}/claim", {"secret_hash": SECRET_HASH}, "Prefer: wait=60")
         return ref
 
-    async def to_tool(self, ref: str) -> tuple[float, float]:
-        """Approve, and let the agent claim. Returns the seconds to its answer and to the start of its tool."""
+    async def to_tool(self, ref: str) -> float:
+        """Approve. Returns the seconds until the agent holds the claim, when its tool starts."""
         before = time.perf_counter()
         deciding = asyncio.ensure_future(self.approver.post(f"/v1/calls/{ref}/decision", {"decision": "approve"}))
-        assert (await self.agent.answer())["status"] == "approved"
-        heard = time.perf_counter() - before
-        await self.agent.post(f"/v1/calls/{ref}/claim", {"secret_hash": SECRET_HASH})
+        assert (await self.agent.answer())["call"]["status"] == "running"
         started = time.perf_counter() - before
         await deciding
-        return heard, started
+        return started
 
-    async def cycle(self) -> tuple[float, float]:
+    async def cycle(self) -> float:
         """One call from asking to its durable result."""
         ref = await self.wait()
         await asyncio.sleep(_LEAD_S)
@@ -172,13 +170,12 @@ async def flight(folder: Path, agents: int, cycles: int) -> dict[str, Any]:
             await asyncio.gather(*(pair.cycle() for pair in pairs))
         floors = [await round_trips(told["bare"], agents)]
 
-        async def work(pair: Pair) -> list[tuple[float, float]]:
+        async def work(pair: Pair) -> list[float]:
             return [await pair.cycle() for _ in range(max(1, cycles // agents))]
 
-        done = [each for found in await asyncio.gather(*map(work, pairs)) for each in found]
+        started = [*chain(*await asyncio.gather(*map(work, pairs)))]
         floors.append(await round_trips(told["bare"], agents))
-    heard, started = zip(*done, strict=True)
-    return {"heard": Spread.of(heard), "started": Spread.of(started), "bare": Spread.of([*chain(*floors)])}
+    return {"started": Spread.of(started), "bare": Spread.of([*chain(*floors)])}
 
 
 async def round_trips(port: int, connections: int) -> list[float]:
@@ -197,7 +194,7 @@ async def round_trips(port: int, connections: int) -> list[float]:
 
 
 async def waiting(folder: Path, agents: int) -> dict[str, Any]:
-    """So many agents wait at once, and are decided one after the other: what each heard, and how many errors."""
+    """So many agents wait at once, and are decided one after the other: when each tool started, and how many errors."""
     async with service(folder) as told:
         approver, waits = await Wire.to(told["port"], told["approver"]), []
         for number in range(agents):
@@ -205,13 +202,13 @@ async def waiting(folder: Path, agents: int) -> dict[str, Any]:
             waits.append((pair, await pair.wait()))
             if number % _STILL == 0:
                 await approver.post("/v1/replies/parse", {"text": "yes"})
-        errors, heard = 0, []
+        errors, started = 0, []
         for pair, ref in waits:
             try:
-                heard.append((await pair.to_tool(ref))[0])
+                started.append(await pair.to_tool(ref))
             except (AssertionError, OSError, EOFError):
                 errors += 1
-    return {"agents": agents, "errors": errors, "heard": Spread.of(heard)}
+    return {"agents": agents, "errors": errors, "started": Spread.of(started)}
 
 
 _MEASUREMENTS: Mapping[str, Callable[..., Coroutine[Any, Any, dict[str, Any]]]] = {"flight": flight, "waiting": waiting}

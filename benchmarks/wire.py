@@ -28,10 +28,15 @@ class Wire:
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send a document, and return the answer's."""
-        content = json.dumps(body).encode()
-        self._writer.write(f"POST {path} HTTP/1.1\r\n{self._head}Content-Length: {len(content)}\r\n\r\n".encode())
-        self._writer.write(content)
+        self.send(path, body)
         return await self.answer()
+
+    def send(self, path: str, body: Mapping[str, Any], *fields: str) -> None:
+        """Send a document with more header fields. The answer is read later."""
+        content = json.dumps(body).encode()
+        head = "\r\n".join([f"POST {path} HTTP/1.1", *fields, self._head])
+        self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
+        self._writer.write(content)
 
     def get(self, path: str) -> None:
         """Send a request whose answer is read later."""

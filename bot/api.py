@@ -103,7 +103,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         "feed": feed,
         "tokens": tokens,
         "reload": reload,
-        "chats": Chats(attach, waits.stopping),
+        "chats": Chats(attach, waits.stopping, authenticator.check),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from functools import partial
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 #: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
 #: the service's own.
 _TAKEN = frozenset({"workspace", "shell", GROUP})
+#: Loggers that log each request: the address of a server, which may hold its key, and the arguments and results of
+#: calls. Only their warnings are kept.
+_TALKATIVE = ("httpx2", "httpcore2", "mcp")
 #: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
 _GRACE_S = 1.0
 #: The origin and the credential of calls that arrive over the service's MCP socket.
@@ -45,6 +49,8 @@ _LOCAL, _SOCKET = "local", "socket"
 
 def build_servers(settings: Settings) -> Servers:
     """Return the servers of the settings; none is started yet. Raises SettingsError."""
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
     configured = settings.mcp.servers if settings.mcp else {}
     targets = [_target(name, server) for name, server in configured.items()]
     return Servers(targets, folder=settings.folder("state") / "mcp", keep=_kept)
@@ -67,7 +73,11 @@ def line_server(service: Service, gateway: Gateway, folder: Path, connections: C
             raise await service.gate.refuse_peer(identity, command=party is Party.COMMAND)
         return Caller(service.gate.people.principal(identity), _LOCAL, _SOCKET)
 
-    return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit)
+    def check(caller: Caller) -> None:
+        if not service.gate.people.is_listed(caller.principal):
+            raise NotApprover(fact(Refusal.REQUESTER, who=caller.principal))
+
+    return LineServer(folder / MCP_SOCKET_NAME, gateway, connections, partial(party_of, service), admit, check)
 
 
 def http_mount(gateway: Gateway) -> HttpMount:
@@ -78,6 +88,7 @@ def http_mount(gateway: Gateway) -> HttpMount:
 
     def who(scope: Scope) -> Caller:
         caller = scope["state"][CALLER]
+        scope["app"].state.authenticator.check(caller)
         if Credentials.AGENT not in caller.scopes:
             raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
         return Caller(caller.principal, caller.conversation, caller.name or _SOCKET)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.errors import SettingsError
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +89,7 @@ class Server:
     @property
     def label(self) -> str:
         """The server's name for people, unique in the file."""
-        return f"{self.name} (of the project {self.project})" if self.project else self.name
+        return say("move.of_project", name=self.name, project=self.project) if self.project else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: lis
     file, settings, folder = file.absolute(), settings.absolute(), folder.absolute()
     backup = folder / f"{client.value}.backup"
     if backup.exists():
-        raise SettingsError(f"The servers of {client.value} were moved already. Take that back first with --remove.")
+        raise SettingsError(say("move.already", client=client.value))
     before, taken = _read(file), _taken(settings)
     values = _parsed(client, file, before)
     servers = _servers(client, values)
@@ -126,11 +127,11 @@ def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: lis
     moved = [server for server in servers if server.label not in left]
     left |= _of_projects(client, values, file)
     if not moved:
-        stay = "".join(f"\n{name} stays with the client and isn't gated: {why}." for name, why in left.items())
-        raise SettingsError(f"{file} has no server that can be moved. Nothing was written.{stay}")
+        stay = [say("move.left", server=name, why=why) for name, why in left.items()]
+        raise SettingsError("\n".join([say("move.nothing", file=file), *stay]))
     names = _groups(moved)
     if clash := sorted(group for group in names if group in taken or names.count(group) > 1):
-        raise SettingsError(f"{settings} has a server {clash[0]} already, or would get two. Rename one first.")
+        raise SettingsError(say("move.clash", settings=settings, server=clash[0]))
     secrets: dict[Path, str] = {}
     block = "".join(_table(group, server, folder, secrets) for group, server in zip(names, moved, strict=True))
     after = _rewritten(client, before, moved, relay)
@@ -169,15 +170,13 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     try:
         record = json.loads(backup.read_bytes())
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{backup} can't be read: no servers of {client.value} were moved from here.") from error
+        raise SettingsError(say("move.no_backup", file=backup, client=client.value)) from error
     file, settings = Path(record["file"]), Path(record["settings"])
     text = _settings_text(settings, file)
     before, now = base64.b64decode(record["before"]), _read(file)
     if now != before:  # If the files are equal, the move ended before it changed the client's file.
         if _hash(now) != record["after"]:
-            raise SettingsError(
-                f"{file} was changed since its servers were moved. Nothing was written; {backup} has it."
-            )
+            raise SettingsError(say("move.changed", file=file, backup=backup))
         _replace(file, before)
     whole = record["block"] in text
     if whole:
@@ -199,11 +198,8 @@ def _settings_text(settings: Path, file: Path) -> str:
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and settings.is_absolute():
             return ""
-        where = "" if settings.is_absolute() else " from the folder of the move"
-        raise SettingsError(
-            f"{settings} can't be read ({error}). Nothing was restored: {file} and the settings are as they were."
-            f" Run the command again{where} when it can be read."
-        ) from error
+        key = "move.not_restored" if settings.is_absolute() else "move.not_restored.folder"
+        raise SettingsError(say(key, settings=settings, why=error, file=file)) from error
 
 
 def _without_block(settings: Path, text: str, restored: Path) -> None:
@@ -211,24 +207,22 @@ def _without_block(settings: Path, text: str, restored: Path) -> None:
     try:
         _replace(settings, text.encode())
     except OSError as error:
-        raise SettingsError(
-            f"{restored} is restored. {settings} can't be written ({error.strerror}): it still has the tables"
-            " [mcp.servers...], and their secrets stay. Run the command again when it can be written."
-        ) from error
+        told = say("move.half_restored", restored=restored, settings=settings, why=error.strerror)
+        raise SettingsError(told) from error
 
 
 def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise SettingsError(f"{file} can't be read ({error.strerror}). Name the client's file with --from.") from error
+        raise SettingsError(say("move.unreadable", file=file, why=error.strerror)) from error
 
 
 def _taken(settings: Path) -> set[str]:
     try:
         values = tomllib.loads(settings.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{settings} can't be used ({error}). Write one first with sayso init.") from error
+        raise SettingsError(say("move.no_settings", settings=settings, why=error)) from error
     servers = values.get("mcp", {}).get("servers", {})
     return {"workspace", "shell", *servers}
 
@@ -238,8 +232,8 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
         text = held.decode("utf-8")
         values = tomllib.loads(text) if client is McpClient.CODEX else json.loads(text)
     except ValueError as error:
-        form = "TOML" if client is McpClient.CODEX else "JSON without comments"
-        raise SettingsError(f"{file} isn't {form} ({error}). Nothing was written.") from error
+        key = "move.no_toml" if client is McpClient.CODEX else "move.no_json"
+        raise SettingsError(say(key, file=file, why=error)) from error
     return values if isinstance(values, dict) else {}
 
 
@@ -276,9 +270,9 @@ def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> di
                 continue
             servers = _servers(client, _parsed(client, held, _read(held)))
         except (SettingsError, OSError):
-            found[str(held)] = "it can't be read, and may have servers"
+            found[str(held)] = say("move.why.unreadable")
             continue
-        found |= {f"{server.name} (in {held})": "the file belongs to a project" for server in servers}
+        found |= {say("move.in_file", name=server.name, file=held): say("move.why.project") for server in servers}
     return found
 
 
@@ -286,17 +280,17 @@ def _why_left(server: Server) -> str | None:
     """Return why a server can't be put behind the gateway, or None if it can."""
     values = server.values
     if not _group(server.name):
-        return "its name has no letter or digit"
+        return say("move.why.name")
     if values.get("type") not in _TYPES or not (values.get("command") or values.get("url")):
-        return "it has neither a command nor an address for streamable HTTP"
+        return say("move.why.kind")
     if unknown := sorted(values.keys() - _MOVED_KEYS - _DROPPED_KEYS):
-        return f"the gateway has no setting for its {', '.join(unknown)}"
+        return say("move.why.setting", names=", ".join(unknown))
     if values.get("enabled", True) is not True or values.get("disabled", False) is not False:
-        return "it is switched off"
+        return say("move.why.off")
     token = values.get("bearer_token_env_var")
     if token and not os.environ.get(str(token)):
-        return f"its token is in the variable {token}, which isn't set here"
-    return "the client fills in a part of it" if any(map(_FILLED_IN.search, _texts(values))) else None
+        return say("move.why.token", variable=token)
+    return say("move.why.filled") if any(map(_FILLED_IN.search, _texts(values))) else None
 
 
 def _groups(moved: Sequence[Server]) -> list[str]:
@@ -418,7 +412,7 @@ def _rewritten_toml(text: str, moved: Sequence[str], relay: list[str]) -> str:
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise SettingsError("The client's file is written in a way that can't be edited safely. Nothing was written.")
+        raise SettingsError(say("move.unsafe"))
     return after
 
 

@@ -212,6 +212,8 @@ class Ask(Struct, frozen=True):
     #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
     #: checked that the caller may name them.
     routes: tuple[str, ...] = ()
+    #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
+    surface: str = ""
     #: Facts that the interface got with the request and must return with the call, as JSON types. They go into the
     #: record's line about the new call, and decide nothing.
     submitted: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -242,7 +244,8 @@ class Preparation(Struct, frozen=True):
     `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
     arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
     notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
-    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that.
+    give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
+    call runs more files than `preconditions` can cover, so it never runs unasked.
     """
 
     sentence: str
@@ -252,6 +255,7 @@ class Preparation(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     floor: Risk = Risk.LOW
     undo: str = ""
+    unbound: bool = False
 
 
 class Claim(Struct, frozen=True):

@@ -105,9 +105,9 @@ def passed(verdict: Verdict) -> Verdict:
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the executor's floor. Three kinds of calls never run unasked: calls whose risk this floor
-    raises to high or critical, critical calls, and calls whose caller demands that a person is asked. Times are
-    limited. Raises InvalidConfirmation if the caller's timeout is out of range.
+    The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
+    to high or critical, critical calls, calls that run more files than can be bound, and calls whose caller demands
+    that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))
@@ -115,6 +115,8 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
         verdict = replace(verdict, risk=prepared.floor, why=kept(fact(Noted.FLOOR)))
         if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
             verdict = replace(verdict, action=Action.APPROVE)
+    if prepared.unbound and verdict.action is Action.ALLOW:
+        verdict = replace(verdict, action=Action.APPROVE, why=kept(fact(Noted.UNBOUND)))
     if ask.must_ask and verdict.action is Action.ALLOW:
         verdict = replace(verdict, action=Action.APPROVE, why=kept(fact(Noted.MUST_ASK)))
     if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:

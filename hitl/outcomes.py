@@ -182,6 +182,7 @@ class Noted(StrEnum):
     NO_TOOL = "why.no_tool"
     POLICY_ERROR = "why.policy_error"
     FLOOR = "why.floor"
+    UNBOUND = "why.unbound"
     MUST_ASK = "why.must_ask"
     OFF = "why.off"
 

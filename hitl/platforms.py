@@ -89,6 +89,12 @@ class Talker(Protocol):
         The platform also stops by itself after some seconds. A platform that can't show it does nothing.
         """
 
+    async def mark_undecided(self, message: str) -> None:
+        """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
+
+        Do nothing on a platform where a message can always be shown to one person alone.
+        """
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Show the outcome of a press to the person who pressed."""
 

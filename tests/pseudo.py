@@ -7,7 +7,7 @@ import string
 from typing import TYPE_CHECKING
 
 from hitl.cards import languages
-from hitl.cards.wording import Wording
+from hitl.cards.wording import IN_ENGLISH, Wording
 from tests.sentences import SERVICE
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def speak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the pseudo-language to those that there are."""
     sentences = {key: _widened(text) for key, text in SERVICE.items()}
     monkeypatch.setitem(languages.LANGUAGES, PSEUDO, Wording(PSEUDO, sentences))
+
+
+def speak_in_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have everything that commands say, which is English, be said in the pseudo-language."""
+    monkeypatch.setattr(IN_ENGLISH, "_sentences", {key: _widened(text) for key, text in SERVICE.items()})
 
 
 def outside(texts: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from bot.platform_runner import Connector
 from bot.service import Service
 from hitl.platforms import Core
 from simulators.telegram import TelegramServer
+from tests.canaries import CANARIES
 from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
@@ -62,6 +63,10 @@ class Wired:
 
 def telegram_settings(server: TelegramServer, bot: Bot, **more: Any) -> TelegramSettings:
     """As an operator would set them, but in more of a hurry."""
+    CANARIES.plant("the bot's token", bot.token.partition(":")[2])
+    CANARIES.plant("the webhook's secret", SECRET)
+    # Telegram itself gets the webhook's secret.
+    CANARIES.look("what Telegram got", lambda: [one for one in server.platform.calls if one.method != "setWebhook"])
     fields: dict[str, Any] = {"token": bot.token, "api": server.root_url, "pace": 0, "timeout_s": 5.0}
     return TelegramSettings(**(fields | more))
 

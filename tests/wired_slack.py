@@ -13,6 +13,7 @@ from adapters.slack.webhook import PATH
 from bot.platform_runner import Connector
 from bot.service import Service
 from hitl.platforms import Core
+from tests.canaries import CANARIES
 from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
@@ -53,6 +54,9 @@ class Wired:
 
 def slack_settings(server: SlackServer, account: App, **more: Any) -> SlackSettings:
     """As an operator would set them, but in more of a hurry."""
+    for name in ("bot_token", "app_token", "signing_secret"):
+        CANARIES.plant(f"the app's {name}", getattr(account, name))
+    CANARIES.look("what Slack got", lambda: server.platform.calls)
     fields: dict[str, Any] = {
         "bot_token": account.bot_token,
         "app_token": account.app_token,

@@ -28,7 +28,7 @@ from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
 from adapters.executors.output import Flow
 from adapters.executors.registry import Context, NotAsShown, Registry
-from adapters.executors.scripts import MOST, SCRIPT, Script, Scripts, copied, script_now, scripts_of
+from adapters.executors.scripts import SCRIPT, Script, Scripts, copied, script_now, scripts_of
 from hitl.call import Preparation, Ran, Result, Risk
 from hitl.cards.previews import PREVIEW_KEPT, change
 from hitl.cards.redaction import mask
@@ -105,6 +105,7 @@ class Shell:
             preview=found.preview if found else self._changes(scripts),
             notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
+            unbound=bool(run.unbound),
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
@@ -155,24 +156,17 @@ class Shell:
         return _ran(flow, process.returncode, context.limit_s if late else None)
 
     def _sentence(self, scripts: Sequence[Script]) -> str:
-        if not scripts:
-            return say("shell.does")
-        named = [quoted(mask(script.path)) for script in scripts[:_NAMED]]
-        told = ", ".join(named)
-        if len(scripts) > _NAMED:
-            told = say("shell.scripts.more", scripts=told, count=len(scripts) - _NAMED)
-        return say("shell.does.scripts", scripts=told)
+        return (
+            say("shell.does.scripts", scripts=_named([each.path for each in scripts])) if scripts else say("shell.does")
+        )
 
     def _unbound(self, run: Scripts) -> Iterator[str]:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
-        if run.more:
-            yield say("shell.scripts.beyond", most=MOST)
+        if run.unbound:
+            yield say("shell.scripts.beyond", scripts=_named(run.unbound))
         # In a sandbox, a command sees no files outside of the workspace except the system's.
         if run.outside and self.sandbox.way is Confinement.NONE:
-            named = ", ".join(quoted(mask(path)) for path in run.outside[:_NAMED])
-            if len(run.outside) > _NAMED:
-                named = say("shell.scripts.more", scripts=named, count=len(run.outside) - _NAMED)
-            yield say("shell.scripts.outside", scripts=named)
+            yield say("shell.scripts.outside", scripts=_named(run.outside))
 
     def _changes(self, scripts: Sequence[Script]) -> str:
         """Return the changes in the text of each script, since people were last asked about that script."""
@@ -224,6 +218,12 @@ class Shell:
         path = Path(parts.enter_context(made))
         self.sandbox.give(path)
         return path
+
+
+def _named(paths: Sequence[str]) -> str:
+    """Return the first paths as text for people, and the number of the others."""
+    named = ", ".join(quoted(mask(path)) for path in paths[:_NAMED])
+    return say("shell.scripts.more", scripts=named, count=len(paths) - _NAMED) if len(paths) > _NAMED else named
 
 
 def register_shell(registry: Registry, shell: Shell) -> None:

@@ -9,8 +9,8 @@ the call (`script:deploy.sh`) and is compared again before the run. These files 
 - every file that the line names, if a shell in it reads commands from a pipe or from a file
 
 Other files are not bound: those that a script starts, imports or reads, those whose name is made while the line runs,
-files outside of the workspace, and files beyond the first 50. The card of an unconfined command names files outside of
-the workspace, and each card says whether there are files beyond the first 50.
+files outside of the workspace, and files beyond `MOST` and `MOST_BYTES`. The card of an unconfined command names files
+outside of the workspace. A line that runs more files than can be bound never runs unasked, and its card names those.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -37,8 +37,13 @@ if TYPE_CHECKING:
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
-#: The largest number of files that are bound for one line; the card says that further files aren't bound.
-MOST = 50
+#: The most files, and the most bytes of files, that are bound for one line. They are read again before the run.
+MOST = 200
+MOST_BYTES = 1 << 30
+#: The most bytes of files whose text is kept, to show what changed in it.
+_MOST_TEXT = 8 << 20
+#: The most paths that are looked at for one line.
+_MOST_PATHS = 5_000
 #: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")
 _MOST_FOLDERS = 8
@@ -109,8 +114,8 @@ class Scripts:
     found: tuple[Script, ...]
     #: Whether the line is one command. If so, no other part of the line can be meant to change these files.
     alone: bool
-    #: Whether the line runs more files than `MOST`.
-    more: bool
+    #: The paths of files that the line runs and that aren't bound, because they are too many or too long.
+    unbound: tuple[str, ...]
     #: The paths of files outside of the workspace that the line runs, as far as it names them. They aren't bound.
     outside: tuple[str, ...]
 
@@ -121,10 +126,16 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
     reading = read_line(line)
     finder = _Finder(folder, reading)
-    paths = list(islice(finder.paths(), MOST + 1))
-    found = tuple(script for path in paths[:MOST] if (script := _read(folder, path)) is not None)
+    found, unbound, left = list[Script](), list[str](), MOST_BYTES
+    for path in islice(finder.paths(), _MOST_PATHS):
+        size = _size(folder, path)
+        if len(found) == MOST or size > left:
+            unbound.append(path)
+        elif (script := _read(folder, path)) is not None:
+            left -= size
+            found.append(script if left >= MOST_BYTES - _MOST_TEXT else replace(script, text=None))
     outside = tuple(islice(finder.outside(), MOST))
-    return Scripts(found, _is_alone(reading), len(paths) > MOST, outside)
+    return Scripts(tuple(found), _is_alone(reading), tuple(unbound), outside)
 
 
 def script_now(folder: Folder, precondition: str) -> str:
@@ -290,7 +301,7 @@ class _Finder:
 
     def _matching(self, pattern: str) -> Iterator[str]:
         with explained(pattern), self._folder.opened(()) as root:
-            for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), MOST + 1):
+            for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), _MOST_PATHS):
                 yield "/".join(parts)
 
     def _is_script(self, path: str) -> bool:
@@ -306,6 +317,14 @@ class _Finder:
 def _is_file(path: Path | str, *, closed: bool = False) -> bool:
     """Return whether a path names a regular file. `closed` is the answer if this user may not look there."""
     return stat.S_ISREG(_mode(path, stat.S_IFREG if closed else 0))
+
+
+def _size(folder: Folder, path: str) -> int:
+    """Return the length of a file in bytes, or 0 if this user may not look there."""
+    try:
+        return (folder.root / path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _mode(path: Path | str, closed: int = 0) -> int:

@@ -195,9 +195,13 @@ async def cancel(ops: Ops, caller: Asker, ref: Ref) -> Response:
 
 @router.post("/requests/{ref}/consume", summary="Take the permission to run", responses=_documented(404, 409, 500))
 async def consume(ops: Ops, caller: Asker, ref: Ref, key: Key) -> Response:
-    """Take the one permission to run an approved request. The same key returns the same answer again."""
+    """Take the one permission to run an approved request. The same key returns the same answer again.
+
+    When the time to run and report is over without an outcome, nobody knows whether the tool ran, and no key gets an
+    answer.
+    """
     call, _ = await _own(ops, caller, ref)
-    if ops.attempt(caller, call) != _KEYS + key:
+    if ops.attempt(caller, call) != _KEYS + key or _reported(call) is None:
         asked = models.ClaimRequest(secret_hash=secret_hash(_KEYS + key))
         try:
             call = (await ops.claim(caller, call.ref, asked, _KEYS + key)).call

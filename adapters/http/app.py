@@ -81,7 +81,7 @@ def app(
     served.router.routes.extend(open_routes)
     if gateway is not None:
         served.state.gateway = gateway
-        served.router.routes.insert(0, harombe.StreamingRoute(harombe.MCP, gateway))
+        served.router.routes.insert(0, harombe.StreamingRoute(harombe.MCP, harombe.Held(gateway)))
     served.add_middleware(
         Guard, hosts=hosts, remote=remote, exempt=[getattr(route, "path", "") for route in open_routes]
     )

@@ -138,7 +138,7 @@ class Authenticator:
         if caller.credential is None:
             valid = self._gate.people.is_listed(caller.principal)
         else:
-            valid = self._bearers.works(caller.credential)
+            valid = self._bearers.works(caller.credential) and not self._gate.people.is_revoked(caller.identity)
         if not valid:
             raise Unauthenticated
 

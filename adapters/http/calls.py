@@ -221,12 +221,16 @@ async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref) -> Response:
 @router.post(
     "/calls/{ref}/claim", summary="Claim a call", responses=documented(models.ClaimAnswer, 404, 409, 410, 413, 500)
 )
-async def claim(ops: Ops, caller: Asker, ref: Ref, body: models.ClaimRequest) -> Response:
+async def claim(
+    ops: Ops, caller: Asker, ref: Ref, body: models.ClaimRequest, ended: Gone, prefer: Prefer = None
+) -> Response:
     """Take the one permission to run an approved call. The same secret gets the same permission again.
 
-    The answer holds the stored arguments: run these, and nothing else.
+    The answer holds the stored arguments: run these, and nothing else. With `Prefer: wait=30` the request first waits
+    for the decision, and the approval gives the permission in the same step. If the call is still pending at the end of
+    the wait, the answer is 409 `STILL_PENDING`.
     """
-    lease = await ops.claim(caller, ref, body)
+    lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended)
     return answer(
         {"call": ops.view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()},
     )

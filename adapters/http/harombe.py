@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from adapters.http import models
-from adapters.http.callers import Anyone, Asker, Caller
+from adapters.http import models, problems
+from adapters.http.callers import CALLER, Anyone, Asker, Caller
 from adapters.http.calls import Gone, Ops, denied, may_decide
 from adapters.http.models import LONGEST_WAIT_S
 from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait
@@ -27,7 +27,7 @@ from hitl.outcomes import Refusal, fact
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from adapters.http.operations import Operations
     from hitl.call import Call
@@ -91,6 +91,29 @@ class StreamingRoute(Route):
         if scope["type"] == "http" and scope["method"] == "POST" and not _accepts_events(Headers(scope=scope)):
             return Match.NONE, {}
         return super().matches(scope)
+
+
+class Held:
+    """The MCP gateway, whose requests and streams end with their caller's token, and when the service stops."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the gateway. If it ends early, end its stream, or answer with an error."""
+        ops: Operations = scope["app"].state.operations
+        begun = over = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun, over
+            begun, over = True, message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        error = await ops.hold(scope["state"][CALLER], self._gateway(scope, receive, sent))
+        if error is not None and not begun:
+            await problems.response(problems.problem(error))(scope, receive, send)
+        elif error is not None and not over:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _accepts_events(headers: Headers) -> bool:
@@ -169,15 +192,22 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
 @router.post(
     "/hitl/decide/{ref}",
     summary="Decide an approval",
-    responses=documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
+    responses={
+        **documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
+        202: {"model": models.HarombeApproval, "description": "Not decided yet: `message` says what is missing."},
+    },
 )
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecision) -> Response:
-    """Approve or deny a pending call. The credential says who decides, never the body."""
+    """Approve or deny a pending call. The credential says who decides, never the body.
+
+    The answer 202 means that the call isn't decided yet, because more is needed, such as a second confirmation.
+    """
     await may_decide(ops, caller, ref)
     verb = _VERBS.get(body.decision, "reject")
-    told = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
-    await ops.decide(caller, ref, told)
-    return answer(approval(await ops.read(caller, ref)))
+    asked = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})
+    told = await ops.decide(caller, ref, asked)
+    document = approval(await ops.read(caller, ref))
+    return answer(document) if told["decided"] else answer(document | {"message": told["text"]}, 202)
 
 
 @router.get("/hitl/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))

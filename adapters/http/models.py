@@ -557,6 +557,8 @@ class Tested(_Answer):
 
     place: str
     approver: str
+    #: The only surface that gets the card. Null if the approver has no account on a surface that gets cards.
+    surface: str | None
     call: CallView | None
     #: The places that its card goes to.
     routes: list[str]

@@ -11,12 +11,22 @@ from adapters.http import documents
 from adapters.http.callers import LOCAL
 from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
-from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
+from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, State, Status, Verb
 from hitl.cards.data import full_view
 from hitl.cards.sessions import session_view, waiting_sessions
 from hitl.cards.wording import IN_ENGLISH, sentence
 from hitl.credentials import Scope
-from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
+from hitl.errors import (
+    CallChanged,
+    CallUnknown,
+    InvalidConfirmation,
+    NotApprover,
+    SaysoError,
+    TooManyPending,
+    Unauthenticated,
+    Unavailable,
+)
+from hitl.gate.context import Claimant
 from hitl.gate.fitness import question
 from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
@@ -26,7 +36,7 @@ from hitl.question import GROUP, TOOL
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from datetime import datetime
 
     from adapters.http.callers import Caller
@@ -42,6 +52,7 @@ if TYPE_CHECKING:
     from hitl.call import Recorded
     from hitl.gate import Gate
     from hitl.gate.response import Answer
+    from hitl.people.directory import Tried
     from hitl.people.names import Names
 
     #: Returns the troubles that keep the service from gating calls, as sentences.
@@ -157,31 +168,33 @@ class Operations:
         asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
         return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
-    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[str, str, Submitted | SaysoError]]:
-        """Ask each approver of each conversation for an answer that lets nothing run.
+    async def test(self, caller: Caller, timeout_s: int) -> list[tuple[Tried, Submitted | SaysoError]]:
+        """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
-        Return the conversation, the approver, and the recorded call or the reason why there is none.
+        Return each approver that is asked, with the recorded call or the error of its request.
         """
-        people, made = self._gate.people, list[tuple[str, str, Submitted | SaysoError]]()
-        for place, approver in people.tested(LOCAL):
+        made: list[tuple[Tried, Submitted | SaysoError]] = []
+        for tried in self._gate.people.tested(LOCAL):
             try:
-                made.append((place, approver, await self._desk.submit(self._tried(caller, place, approver, timeout_s))))
+                made.append((tried, await self._desk.submit(self._test(caller, tried, timeout_s))))
             except SaysoError as error:
-                made.append((place, approver, error))
+                made.append((tried, error))
         return made
 
-    def _tried(self, caller: Caller, place: str, approver: str, timeout_s: int) -> Ask:
+    def _test(self, caller: Caller, tried: Tried, timeout_s: int) -> Ask:
+        place, approver, surface = tried
         wording = self._gate.people.wording(place)
         return Ask(
             tools="sayso",
             tool="test",
-            args={"approver": approver},
+            args={"approver": approver, "surface": surface} if surface else {"approver": approver},
             requester=caller.principal,
             origin=place,
             runs=Runs.CALLER,
             note=wording.say("test.note", name=self._gate.names.of(approver, place.partition(":")[0])),
             must_ask=True,
             timeout_s=timeout_s,
+            surface=surface,
         )
 
     async def _submitted(
@@ -228,6 +241,17 @@ class Operations:
         now = await self._waits.until(waits[until](call), None, limit_s, caller.principal, gone)
         self._check(caller)
         return now or await self._gate.store.get(call.ref) or call
+
+    async def hold(self, caller: Caller, work: Coroutine[Any, Any, None]) -> SaysoError | None:
+        """Carry out `work` for a caller, at most until their token ends or the service stops.
+
+        Return the error that says why it was cancelled, or None if it ended by itself.
+        """
+        until = caller.credential.until if caller.credential else None
+        limit_s = (until - self._gate.clock.now()).total_seconds() if until else None
+        if await self._waits.during(work, limit_s, caller.principal):
+            return None
+        return Unavailable() if self._valid(caller) else Unauthenticated()
 
     def revoked(self, identity: str) -> None:
         """End all waits of a token that was revoked."""
@@ -314,9 +338,14 @@ class Operations:
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
-        if confirmed and await self._gate.find(str(request.confirm)) != call:
+        if confirmed and not await self._names(str(request.confirm), call):
             raise InvalidConfirmation(fact(Refusal.CONFIRM, short=call.short))
         return await self._replied(caller, call, Verb(request.decision), request.reason, confirmed=confirmed)
+
+    async def _names(self, confirm: str, call: Call) -> bool:
+        """Return whether `confirm` is a ref of the call. The call may have changed since it was read."""
+        named = await self._gate.find(confirm)
+        return named is not None and named.ref == call.ref
 
     async def details(self, caller: Caller, target: str) -> dict[str, Any]:
         """Return the whole call to an approver, and record that they opened it."""
@@ -357,6 +386,36 @@ class Operations:
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
         return await self._gate.claim(call.ref, _owner(caller, attempt), request.secret_hash)
+
+    async def wait_and_claim(
+        self, caller: Caller, target: str, request: ClaimRequest, limit_s: float, gone: asyncio.Future[None] | None
+    ) -> Lease:
+        """Wait at most `limit_s` seconds for the decision, then do the same as `claim`.
+
+        While the caller waits on an open connection, the commit that approves the call also claims it for the caller.
+        Raises Unavailable, and claims nothing more, if the caller hangs up during the wait.
+        """
+        call = await self.own(caller, target)
+        _check_digest(call, request.digest)
+        if call.state is State.AWAITING and limit_s > 0:
+
+            def ready() -> bool:
+                hears = gone is not None and not gone.done()
+                return hears and self._valid(caller) and self._gate.access.may_claim(caller.principal, call)
+
+            claimant = Claimant(_owner(caller), request.secret_hash, ready)
+            with self._gate.claimants.waiting(call, claimant):
+                await self.wait(caller, call, limit_s, "decided", gone)
+            if gone is not None and gone.done():
+                raise Unavailable
+        return await self.claim(caller, target, request)
+
+    def _valid(self, caller: Caller) -> bool:
+        try:
+            self._check(caller)
+        except Unauthenticated:
+            return False
+        return True
 
     def attempt(self, caller: Caller, call: Call) -> str | None:
         """Return the attempt for which the caller claimed the call, or None if no such attempt claimed it."""

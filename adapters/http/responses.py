@@ -27,7 +27,8 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
-        description="The same key, digest and origin return the same call; anything else is 409.",
+        description="The same key, digest and origin return the same call; anything else is 409, as is `ask` for a call"
+        " that the policy allowed unasked.",
     ),
 ]
 Prefer = Annotated[str | None, Header(description="`wait=SECONDS` waits in this request.", examples=["wait=5"])]

@@ -16,7 +16,7 @@ from adapters.http.calls import Ops
 from adapters.http.responses import answer, documented
 from adapters.http.tokens import Tokens
 from hitl.cards.wording import say, sentence
-from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused, SaysoError
+from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused, SaysoError, Unauthenticated
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from adapters.http.operations import Operations
     from hitl.gate.response import Submitted
+    from hitl.people.directory import Tried
 
 router = APIRouter(prefix="/v1")
 _CHAT_ID = "^[A-Za-z0-9_-]{1,64}$"
@@ -122,7 +123,7 @@ async def reload(request: Request, caller: Operator) -> Response:
 
 @router.post("/tests", tags=["service"], summary="Test", responses=documented(models.TestAnswer, 422))
 async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRequest) -> Response:
-    """Ask each approver of each conversation for an answer that lets nothing run.
+    """Ask each approver of each conversation, on each of their surfaces, for an answer that lets nothing run.
 
     Only an operator may do this, over the Unix socket.
     """
@@ -131,8 +132,8 @@ async def test(request: Request, caller: Operator, ops: Ops, body: models.TestRe
     return answer({"tests": [_tested(ops, *one) for one in tested]})
 
 
-def _tested(ops: Operations, place: str, approver: str, made: Submitted | SaysoError) -> dict[str, Any]:
-    about = {"place": place, "approver": approver}
+def _tested(ops: Operations, tried: Tried, made: Submitted | SaysoError) -> dict[str, Any]:
+    about = {"place": tried.place, "approver": tried.approver, "surface": tried.surface or None}
     if isinstance(made, SaysoError):
         return about | {"call": None, "routes": [], "error": made.message}
     return about | {"call": ops.view(made.call), "routes": list(made.call.routes), "error": None}
@@ -171,12 +172,19 @@ class Attached(Protocol):
 class Chats:
     """The conversations that callers have open.
 
-    `attach` starts a conversation for an identity, with a function that shows text.
+    `attach` starts a conversation for an identity, with a function that shows text. `check` raises Unauthenticated for
+    a caller whose right has ended.
     """
 
-    def __init__(self, attach: Callable[[str, Callable[[str], None]], Attached], stopping: asyncio.Event) -> None:
+    def __init__(
+        self,
+        attach: Callable[[str, Callable[[str], None]], Attached],
+        stopping: asyncio.Event,
+        check: Callable[[Caller], None],
+    ) -> None:
         self._attach = attach
         self._stopping = stopping
+        self._check = check
         self._open: dict[str, tuple[str, asyncio.Queue[str]]] = {}
 
     def say(self, identity: str, name: str, line: str) -> None:
@@ -191,9 +199,12 @@ class Chats:
             raise InvalidConfirmation(f"{_MOST_LINES} lines wait to be heard. Send the next when some are answered.")
         lines.put_nowait(line)
 
-    async def held(self, identity: str) -> AsyncIterator[dict[str, Any]]:
-        """Open a conversation. Yield its name, each text that it shows, and a mark after each answered line."""
-        name = secrets.token_urlsafe(16)
+    async def held(self, caller: Caller) -> AsyncIterator[dict[str, Any]]:
+        """Open a conversation. Yield its name, each text that it shows, and a mark after each answered line.
+
+        It ends at the first of these that comes after the caller's right has ended.
+        """
+        name, identity = secrets.token_urlsafe(16), caller.identity
         lines: asyncio.Queue[str] = asyncio.Queue()
         out: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         attached = self._attach(identity, lambda text: out.put_nowait({"show": text}))
@@ -204,7 +215,10 @@ class Chats:
         try:
             yield {"chat": name}
             while (told := await out.get()) is not None:
+                self._check(caller)
                 yield told
+        except Unauthenticated:
+            return
         finally:
             del self._open[name]
             attached.leave()
@@ -239,7 +253,7 @@ def _chats(request: Request, caller: Caller) -> Chats:
 )
 async def open_chat(request: Request, caller: Anyone) -> Response:
     """Open a conversation with the service's agent, on the Unix socket only. It lasts as long as this response."""
-    held = _chats(request, caller).held(caller.identity)
+    held = _chats(request, caller).held(caller)
     lines = (json.dumps(told) + "\n" async for told in held)
     return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Cache-Control": "no-store"})
 

@@ -40,8 +40,7 @@ class Tokens:
 
     async def load(self) -> None:
         """Read the tokens from the store, and set the owner of each agent's token in the directory of people."""
-        self._by_hash = {found.hash: found for found in await self._store.credentials()}
-        self._gate.people = replace(self._gate.people, owners=self._owners())
+        self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:
         """Return the credential of a valid token, or None.
@@ -89,8 +88,12 @@ class Tokens:
         )
         if not await self._store.keep_credential(credential):
             raise KeyConflict(f"There is, or was, a token {asked.name}. Take another name: names aren't used again.")
-        await self.load()
+        self._keep(credential)
         return token, credential
+
+    def _keep(self, *found: Credential) -> None:
+        self._by_hash |= {each.hash: each for each in found}
+        self._gate.people = replace(self._gate.people, owners=self._owners())
 
     def _check(self, asked: TokenRequest) -> None:
         if asked.until is not None and (asked.until.tzinfo is None or asked.until <= self._gate.clock.now()):

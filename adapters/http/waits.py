@@ -13,7 +13,8 @@ from hitl.errors import TooManyPending
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Awaitable, Coroutine, Iterator
+    from typing import Any
 
 T = TypeVar("T")
 #: At most this many requests of one caller may wait at once. The service promises room for 1,000 waiting agents.
@@ -40,7 +41,7 @@ class Waits:
             _end(clock)
 
     async def until(
-        self, event: Awaitable[T], otherwise: T, limit_s: float, who: str, gone: asyncio.Future[None] | None
+        self, event: Awaitable[T], otherwise: T, limit_s: float | None, who: str, gone: asyncio.Future[None] | None
     ) -> T:
         """Return the result of `event`, or `otherwise` if it doesn't happen within `limit_s` seconds.
 
@@ -56,6 +57,23 @@ class Waits:
             return otherwise
         finally:
             task.cancel()
+
+    async def during(self, work: Coroutine[Any, Any, None], limit_s: float | None, who: str) -> bool:
+        """Carry out `work`, and return whether it ended by itself.
+
+        It is cancelled after `limit_s` seconds, when all waits of the caller are ended, and when the service stops.
+        Raises the error of `work`, and TooManyPending as `until` does.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            await self.until(asyncio.wait([task]), None, limit_s, who, None)
+            ended = task.done()
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+        if ended:
+            task.result()
+        return ended
 
     def _check_room(self, who: str) -> None:
         if len(self._clocks.get(who, ())) >= self._most:

@@ -201,6 +201,10 @@ class Servers:
         """Return the complete answer of the server to a call, or None if it isn't kept any more."""
         return self._answers.get(ref)
 
+    def forget(self, ref: str) -> None:
+        """Keep the complete answer to a call no longer."""
+        self._answers.pop(ref, None)
+
     def watch(self, ref: str, watcher: Watcher) -> None:
         """Let a watcher follow a call that runs now or later."""
         self._watchers[ref].append(watcher)

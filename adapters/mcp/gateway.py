@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
 
     Context = ServerRequestContext[Any, Any]
-    #: Returns the caller of a request, as its transport proved it.
+    #: Returns the caller of a request, as its transport proved it. Raises SaysoError if the caller's right has ended.
     Who = Callable[[Context], Caller]
 
 #: Each progress report of the gateway raises the progress by this much. The amount is tiny, because the tool's own
@@ -138,7 +138,7 @@ class Gateway:
     def server(self, who: Who) -> Server[Any]:
         """Return a server of the MCP library whose requests this gateway answers.
 
-        `who` returns the caller of each request.
+        `who` returns the caller of each request, or raises SaysoError for a caller whose right has ended.
         """
         answering = _Answering(self, who)
         with warnings.catch_warnings():
@@ -158,7 +158,7 @@ class Gateway:
                 on_set_logging_level=answering.set_level,
                 on_subscriptions_listen=ListenHandler(self._bus),
             )
-        made.middleware.append(self._remember)
+        made.middleware += [answering.checked, self._remember]
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
@@ -290,7 +290,12 @@ class Gateway:
         return call
 
     def whole(self, call: Call) -> Answer | None:
-        """Return the server's complete answer to a call, or None if it isn't kept any more."""
+        """Return the server's complete answer to a call, or None if it isn't kept any more.
+
+        If the output of the call was erased, the answer in memory is forgotten too.
+        """
+        if call.erased_at:
+            self._servers.forget(call.ref)
         return self._servers.answer(call.ref) if call.result in _RAN else None
 
     @property
@@ -326,6 +331,21 @@ class _Answering:
             STATUS: gateway.status,
             WITHDRAW: gateway.withdraw,
         }
+
+    async def checked(self, ctx: Context, call_next: Any) -> Any:
+        """Answer a request only while its caller's right lasts: a request may wait for people for a long time.
+
+        Raises MCPError if the right has ended.
+        """
+        if ctx.request_id is None:  # a notification gets no answer
+            return await call_next(ctx)
+        try:
+            self._who(ctx)
+            answer = await call_next(ctx)
+            self._who(ctx)
+        except SaysoError as error:
+            raise MCPError(t.INVALID_REQUEST, error.message) from error
+        return answer
 
     async def list_tools(self, context: Context, params: Any) -> t.ListToolsResult:
         """Return the tools of all servers, and the gateway's own tools."""

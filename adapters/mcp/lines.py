@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     PartyOf = Callable[[int, int], Party]
     #: Returns the caller for a peer's user id and kind. Raises SaysoError if the peer may not connect.
     Admit = Callable[[int, Party], Awaitable[Caller]]
+    #: Raises SaysoError for a caller who was admitted and wouldn't be admitted now.
+    Check = Callable[[Caller], None]
 
 _CREDENTIALS = struct.Struct("3i")
 #: A line has at most this many bytes. A client that sends a longer line is disconnected.
@@ -75,13 +77,16 @@ class _Lines:
 
 async def serve_lines(
     gateway: Gateway,
-    caller: Caller,
+    caller: Callable[[], Caller],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     first_s: float = FIRST_S,
 ) -> None:
-    """Serve one client until it leaves, or until it has sent no message within `first_s` seconds."""
-    server = gateway.server(lambda _: caller)
+    """Serve one client until it leaves, or until it has sent no message within `first_s` seconds.
+
+    `caller` returns the client's caller for each request, or raises SaysoError if the caller's right has ended.
+    """
+    server = gateway.server(lambda _: caller())
     lines: Any = _Lines(reader, writer, first_s)
     async with stdio_server(lines, lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
@@ -101,6 +106,7 @@ class LineServer:
         connections: Connections,
         party_of: PartyOf,
         admit: Admit,
+        check: Check,
         first_s: float = FIRST_S,
     ) -> None:
         self.path = path
@@ -108,6 +114,7 @@ class LineServer:
         self._connections = connections
         self._party_of = party_of
         self._admit = admit
+        self._check = check
         self._first_s = first_s
         self._server: asyncio.Server | None = None
         self._peers: set[asyncio.Task[None]] = set()
@@ -161,7 +168,12 @@ class LineServer:
             await _refuse(error, writer)
             return
         writer.write(b'{"ok": true}\n')
-        await serve_lines(self._gateway, caller, reader, writer, self._first_s)
+
+        def checked() -> Caller:
+            self._check(caller)
+            return caller
+
+        await serve_lines(self._gateway, checked, reader, writer, self._first_s)
 
 
 async def _refuse(error: SaysoError, writer: asyncio.StreamWriter) -> None:

@@ -263,6 +263,10 @@ class SlackChat:
         async with explained():
             await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
+    async def mark_undecided(self, message: str) -> None:
+        """Do nothing, because Slack shows a message to one person alone in every conversation."""
+        del message
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Send an answer that only one person sees."""
         del alert

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cachetools import FIFOCache
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
-from telegram.constants import ChatAction, ParseMode
+from telegram.constants import ChatAction, ParseMode, ReactionEmoji
 
 from adapters.telegram.delivery import Delivery, number_of, writing_ours
 from adapters.telegram.messages import (
@@ -260,6 +260,11 @@ class TelegramChat:
         with writing_ours():
             async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
+
+    async def mark_undecided(self, message: str) -> None:
+        """React to a message, because Telegram lets a bot write in private only to people who wrote to it first."""
+        async with explained():
+            await self.bot.set_message_reaction(int(message.partition(":")[0]), number_of(message), ReactionEmoji.SHRUG)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a button press, which Telegram allows once. If the press is too old, Telegram refuses the answer.

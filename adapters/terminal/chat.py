@@ -183,6 +183,9 @@ class TerminalChat:
     async def working(self, route: str, *, on: bool) -> None:
         """Do nothing, because a person at a terminal sees that no answer has come yet."""
 
+    async def mark_undecided(self, message: str) -> None:
+        """Do nothing, because only one person is at a terminal."""
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
         if alert and text:

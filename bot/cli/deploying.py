@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import Config, exit_if_red, fail, print_checks, settings
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
@@ -42,7 +43,7 @@ def telegram(
     except SettingsError as error:
         fail(str(error), 2)
     except ModuleNotFoundError as error:
-        fail(f"{error.name} isn't installed: install sayso[telegram].", 2)
+        fail(say("deploy.extra", module=error.name, extra="telegram"), 2)
     typer.echo("\n".join(lines))
 
 
@@ -57,12 +58,12 @@ async def _told(found: Settings, *, removing: bool) -> list[str]:
 
     section = found.section("telegram")
     if section is None:
-        raise SettingsError("There is no [telegram] in the settings. Add it: sayso init telegram")
+        raise SettingsError(say("deploy.none", platform="telegram"))
     try:
         async with make_bot(section) as bot:
             return await (remove(bot) if removing else set_up(bot, section))
     except TelegramError as error:
-        fail(f"{reason(error)}. What was done before stays; run it again.", 1)
+        fail(say("deploy.refused", why=reason(error)), 1)
 
 
 def slack(
@@ -90,7 +91,7 @@ def slack(
     except SettingsError as error:
         fail(str(error), 2)
     except ModuleNotFoundError as error:
-        fail(f"{error.name} isn't installed: install sayso[slack].", 2)
+        fail(say("deploy.extra", module=error.name, extra="slack"), 2)
     print_checks(checks)
     exit_if_red(checks)
 
@@ -115,5 +116,5 @@ def _checked(found: Settings) -> list[Check]:
     from bot.errors import SettingsError
 
     if found.slack is None:
-        raise SettingsError("There is no [slack] in the settings. Add it: sayso init slack")
+        raise SettingsError(say("deploy.none", platform="slack"))
     return platform_checks(found, "slack")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
 from hitl.cards.wording import say
+from sayso_client.terminal import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -58,16 +65,28 @@ def restore(
     shows that the record has gone on since, or if there is no mark, the next start ends all open requests, and
     approvals of them don't count.
 
+    A token that was revoked since the backup stays without rights, if the old database can be read: its name goes into
+    the file `revoked` of the state folder.
+
     Example: sayso restore /var/backups/sayso-monday.db
     """
     from adapters.database.sqlite.backup import restore as put_back
 
-    kept = kept_files(settings(config), there=False)
+    found = settings(config)
+    kept = kept_files(found, there=False)
     done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC))
+    ended, working = _revoked_again(found, done.revived or frozenset())
     if json:
         told = {"lines": done.examined.lines, "calls": done.examined.calls, "open": done.open_calls}
+        tokens = {"revoked": ended, "revived": working, "revocations_known": done.revived is not None}
         print_json(
-            {**told, "behind": done.behind, "marked": done.marked, "kept": str(done.kept) if done.kept else None}
+            {
+                **told,
+                **tokens,
+                "behind": done.behind,
+                "marked": done.marked,
+                "kept": str(done.kept) if done.kept else None,
+            }
         )
         return
     typer.echo(say("backup.restored", file=file, lines=done.examined.lines, calls=done.examined.calls))
@@ -77,3 +96,28 @@ def restore(
         typer.echo(say("backup.unmarked", mark=kept.mark.path, open=done.open_calls))
     else:
         typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))
+    if ended:
+        typer.echo(say("backup.revoked", names=", ".join(ended)))
+    if working:
+        tell(say("backup.revived", names=", ".join(working)), "yellow")
+    if done.revived is None:
+        tell(say("backup.revocations"), "yellow")
+
+
+def _revoked_again(found: Settings, names: Collection[str]) -> tuple[list[str], list[str]]:
+    """Take the rights of these tokens away again. Return the names of those that have none, and of those that work.
+
+    A token that is one of a person's identities still works, because ending its rights would end the person's rights.
+    """
+    from bot.revoking import keep_revoked
+
+    people, ended, working = found.directory(), list[str](), list[str]()
+    for name in sorted(names):
+        identity = f"token:{name}"
+        with contextlib.suppress(OSError):
+            if people.principal(identity) == identity:
+                keep_revoked(found.folder("state"), identity)
+                ended.append(name)
+                continue
+        working.append(name)
+    return ended, working

@@ -12,6 +12,7 @@ import typer
 
 from bot.cli.common import fail
 from bot.errors import SettingsError
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
     from bot.mcp_clients import McpClient, carry_out, plan, take_back, usual_file
 
     if name not in set(McpClient):
-        fail(f"Name a client: {', '.join(McpClient)}. Nothing was written.", 2)
+        fail(say("move.client", clients=", ".join(McpClient)), 2)
     client = McpClient(name)
     try:
         if remove:
@@ -33,15 +34,14 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
         relay = [shutil.which("sayso") or sys.argv[0], "mcp", "--config", str(settings.absolute())]
         found = plan(client, client_file or usual_file(client), settings, folder, relay)
         _show(found)
-        if not yes and not (sys.stdin.isatty() and typer.confirm("Write this?")):
-            fail("Nothing was written. Say --yes to write it.", 2)
+        if not yes and not (sys.stdin.isatty() and typer.confirm(say("move.write"))):
+            fail(say("move.not_written"), 2)
         carry_out(found)
     except SettingsError as error:
         fail(str(error), 2)
     except OSError as error:
-        fail(f"{error.filename} can't be written ({error.strerror}). Run the command again with --remove.", 2)
-    typer.echo(f"Wrote {found.file} and {settings}; {found.backup} restores the former (--remove).")
-    typer.echo("Next: restart sayso run, then the client.")
+        fail(say("move.unwritable", file=error.filename, why=error.strerror), 2)
+    typer.echo(say("move.written", file=found.file, settings=settings, backup=found.backup))
 
 
 def _show(move: Move) -> None:
@@ -56,17 +56,11 @@ def _show(move: Move) -> None:
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=2)
         typer.echo(mask(_hidden("\n".join(lines), move)))
     for server, argument in move.exposed:
-        typer.echo(
-            f"Warning: {server} has a secret in its argument {argument}, and {move.settings} would hold it as it is."
-            " If the server takes it from a variable, use env_files instead."
-        )
+        typer.echo(say("move.exposed", server=server, argument=argument, settings=move.settings))
     for name, why in move.left.items():
-        typer.echo(f"{name} stays with the client and isn't gated: {why}.")
+        typer.echo(say("move.left", server=name, why=why))
     if move.left:
-        typer.echo(
-            f"To gate a server that stays, add it to {move.settings} by hand (docs/how-to/mcp.md), and remove it from"
-            " the client."
-        )
+        typer.echo(say("move.by_hand", settings=move.settings))
 
 
 def _hidden(text: str, move: Move) -> str:
@@ -78,9 +72,6 @@ def _hidden(text: str, move: Move) -> str:
 
 
 def _taken_back(file: Path, whole: bool) -> None:
-    typer.echo(f"Restored {file} as it was.")
+    typer.echo(say("move.restored", file=file))
     if not whole:
-        typer.echo(
-            "The settings were edited or taken away since the move. If they have tables [mcp.servers...], these"
-            " stay, with the files of their secrets. Remove what you don't need."
-        )
+        typer.echo(say("move.edited"))

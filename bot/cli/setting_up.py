@@ -227,7 +227,7 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     me = f"local:{os.getuid()}"
     requesters, approvers = people.requesters or [me], people.approvers or [me]
     if not all([*requesters, *approvers]):
-        fail("An empty name is nobody; nothing was written.", 2)
+        fail(say("init.nobody"), 2)
     own = not people.requesters and not people.approvers
     alone, self_approval = people.alone, people.self_approval
     if alone and not own:
@@ -247,8 +247,7 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
-    following = "" if asks else f" Next: sayso doctor --config {file}, then sayso run --config {file}."
-    typer.echo(f"Wrote {file}.{following}")
+    typer.echo(say("init.written" if asks else "init.written.next", file=file))
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
         typer.echo(say("init.one_person", name=approvers[0]))
 
@@ -306,7 +305,7 @@ def _gate(host: str, config: Path | None, words: list[str], wait_s: int | None, 
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
         # An installed hook keeps using these settings. The working folder may be somebody else's project, so the
         # settings in it are used only if the option names them.
-        fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
+        fail(say("init.named", file=found.name), 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, wait_s))
 
 
@@ -314,9 +313,9 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
     """Append the settings for Telegram; existing settings stay unchanged."""
     before = _read(file)
     if "telegram" in before:
-        fail(f"{file} has a [telegram] already; it was left as it is.", 2)
+        fail(say("init.has", file=file, section="telegram"), 2)
     if receive is Receive.WEBHOOK and not _is_https(webhook_url):
-        fail("A webhook needs --webhook-url https://...; nothing was written.", 2)
+        fail(say("init.webhook_url"), 2)
     lines = ["", "[telegram]", f"token_file = {_toml(token_file)}", f"receive = {_toml(receive.value)}"]
     if receive is Receive.WEBHOOK:
         secret_file = f"{token_file}.webhook"
@@ -324,10 +323,7 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         lines += [] if "http" in before else ["", "[http]", "port = 8080"]
         _make_secret(Path(secret_file).expanduser())
     _write(file, "\n".join(lines) + "\n", "a")
-    typer.echo(
-        f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
-        " sayso deploy telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
-    )
+    typer.echo(say("init.bot", section="telegram", file=file, token_file=token_file))
 
 
 _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}
@@ -340,7 +336,7 @@ def _way(platform: Platform, receive: Receive | None) -> Receive:
     """
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
-        fail(f"{platform.value} receives by {' or '.join(ways)}, not by {receive.value}; nothing was written.", 2)
+        fail(say("init.receive", platform=platform.value, ways=", ".join(ways), receive=receive.value), 2)
     return receive or ways[0]
 
 
@@ -348,7 +344,7 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
     """Append the settings for Slack; existing settings stay unchanged."""
     before = _read(file)
     if "slack" in before:
-        fail(f"{file} has a [slack] already; it was left as it is.", 2)
+        fail(say("init.has", file=file, section="slack"), 2)
     folder = secrets_in.rstrip("/")
     second = "app_token" if receive is Receive.SOCKET else "signing_secret"
     files = {name: f"{folder}/slack-{name.replace('_', '-')}" for name in ("bot_token", second)}
@@ -357,11 +353,7 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
     if receive is Receive.HTTP and "http" not in before:
         lines += ["", "[http]", "port = 8080"]
     _write(file, "\n".join(lines) + "\n", "a")
-    typer.echo(
-        f"Added [slack] to {file}. Next: make the app from what sayso deploy slack --manifest prints, put its secrets"
-        f" into {' and '.join(files.values())} (chmod 600), run sayso deploy slack, start sayso run, and write"
-        " /sayso whoami: it tells the id to list as an approver."
-    )
+    typer.echo(say("init.app", section="slack", file=file, files=", ".join(files.values())))
 
 
 def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
@@ -370,9 +362,9 @@ def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
         with file.open(how, encoding="utf-8") as handle:
             handle.write(text)
     except FileExistsError:
-        fail(f"{file} is there already; it was left as it is. Name another with --file.", 2)
+        fail(say("init.exists", file=file), 2)
     except OSError as error:
-        fail(f"{file} can't be written ({error.strerror}). Name another with --file.", 2)
+        fail(say("init.unwritable", file=file, why=error.strerror), 2)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -382,9 +374,9 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        fail(f"{file} can't be read ({error.strerror}). Write one first: sayso init --file {file}.", 2)
+        fail(say("init.unreadable", file=file, why=error.strerror), 2)
     except ValueError as error:
-        fail(f"{file} isn't TOML ({error}); it was left as it is.", 2)
+        fail(say("init.no_toml", file=file, why=error), 2)
 
 
 def _is_https(url: str) -> bool:
@@ -406,7 +398,7 @@ def _make_secret(file: Path) -> None:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
             handle.write(f"{secrets.token_urlsafe(32)}\n")
     except OSError as error:
-        fail(f"{file} can't be written ({error.strerror}); nothing was added.", 2)
+        fail(say("init.no_secret", file=file, why=error.strerror), 2)
 
 
 def _toml(text: str) -> str:
@@ -415,7 +407,7 @@ def _toml(text: str) -> str:
     TOML also requires the escape of DEL (U+007F).
     """
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
+        fail(say("init.no_utf8", text=repr(text)), 2)
     return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""`sayso test`: a harmless request through every surface, answered by every approver."""
+"""`sayso test`: a harmless request to every approver on every surface."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ def try_out(
 ) -> None:
     """Send each approver a harmless request, and see who answers.
 
-    Each approver of each conversation gets a request of their own. Its card goes wherever the cards of that
-    conversation go. The approver presses Approve or Reject on one of them, and nothing runs. For operators who may also
-    ask.
+    Each approver of each conversation gets a request of their own on each chat platform where the conversation's cards
+    go and where the approver has an account. The approver presses Approve or Reject there, and nothing runs. For
+    operators who may also ask.
 
-    Exits with 0 if each approver answered, each card arrived, and each chat platform that is set up got a card; 1 if
+    Exits with 0 if each approver answered each of these requests on its own platform, each card arrived, and each chat
+    platform that is set up got a card; 1 if
     not, 2 if nobody is an approver, 13 if the service can't be reached. Ctrl-C withdraws the pending requests and exits
     with 130.
 
@@ -114,15 +115,15 @@ class _Test:
 
     @property
     def passed(self) -> bool:
-        """Return whether that approver answered, and every card arrived."""
+        """Return whether that approver answered on the tested surface, and every card arrived."""
         return self._answered() and not self._missed()
 
     def begun(self) -> Iterator[str]:
         """Yield a line with the approver of the request, the deadline, and the places of the cards."""
         if call := self.call:
             routes = ", ".join(self.routes) or say("test.local", short=call["short"])
-            name, until = self._made["approver"], clock_of(call["expires_at"])
-            yield say("test.begun", short=call["short"], name=name, until=until, routes=routes)
+            until = clock_of(call["expires_at"])
+            yield say("test.begun", short=call["short"], name=self._name, until=until, routes=routes)
 
     def is_over(self) -> bool:
         """Read the request again. Return whether it is no longer pending.
@@ -150,19 +151,22 @@ class _Test:
 
     def lines(self) -> Iterator[str]:
         """Yield lines about the answer to the request, and about the cards that didn't arrive."""
-        name, call, line = self._made["approver"], self.call, self._decision()
+        name, call, line = self._name, self.call, self._decision()
         if call is None:
             yield say("test.failed", name=name, error=self._made["error"])
             return
-        if line is None:
-            yield say("test.ended", name=name, outcome=call["outcome"], short=call["short"])
-        else:
+        missed = self._missed()
+        if line is not None:
             told = {"status": line["event"], "surface": _surface(line), "short": call["short"]}
             if self._answered():
                 yield say("test.pressed", name=name, seconds=self._seconds(line), **told)
             else:
                 yield say("test.other", name=name, who=call["decided_by"], **told)
-        if missed := self._missed():
+        elif self.routes and not missed and call["status"] == "expired":
+            yield say("test.silent", name=name, short=call["short"])
+        else:
+            yield say("test.ended", name=name, outcome=call["outcome"], short=call["short"])
+        if missed:
             yield say("test.unseen", short=call["short"], routes=", ".join(missed))
 
     def told(self) -> dict[str, Any]:
@@ -171,6 +175,7 @@ class _Test:
         return {
             "place": self._made["place"],
             "approver": self._made["approver"],
+            "asked_on": self._made["surface"],
             "passed": self.passed,
             "ref": call.get("ref"),
             "status": call.get("status"),
@@ -182,8 +187,17 @@ class _Test:
             "error": self._made["error"],
         }
 
+    @property
+    def _name(self) -> str:
+        """The approver's name, with the surface if the request tests one."""
+        name, surface = self._made["approver"], self._made["surface"]
+        return say("test.name", name=name, surface=surface) if surface else str(name)
+
     def _answered(self) -> bool:
-        return self._decision() is not None and (self.call or {})["decided_by"] == self._made["approver"]
+        """Return whether the approver answered, and on the surface that the request tests."""
+        line = self._decision()
+        there = line is not None and self._made["surface"] in {None, _surface(line)}
+        return there and (self.call or {})["decided_by"] == self._made["approver"]
 
     def _decision(self) -> dict[str, Any] | None:
         """Return the line of the record that reports the answer, or None if there is no answer."""

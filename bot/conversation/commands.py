@@ -14,6 +14,7 @@ from hitl.proof.keyring import as_short
 from hitl.records import replace
 
 if TYPE_CHECKING:
+    from bot.conversation.turns import Turns
     from bot.conversation.voice import Voice
     from hitl.call import Call
     from hitl.events import Command
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 class Commands:
     """Carries out the commands that people send on one surface."""
 
-    def __init__(self, voice: Voice) -> None:
+    def __init__(self, voice: Voice, turns: Turns) -> None:
         self._voice = voice
+        self._turns = turns
         self._gate = voice.gate
         self._store = voice.store
 
@@ -35,6 +37,8 @@ class Commands:
             return await self._show(heard)
         if heard.name in {"withdraw", "cancel"}:
             return await self._withdraw(heard)
+        if heard.name == "new":
+            return await self._turns.forget(heard)
         told = {
             "whoami": self._whoami,
             "pending": self._pending,

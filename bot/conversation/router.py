@@ -41,7 +41,8 @@ class Router:
         turns: StoredTurns | None = None,
     ) -> None:
         voice = Voice(service, talker, surface)
-        cards, words = Cards(voice), Words(voice, Turns(voice, agent or Offline(), turns))
+        cards, spoken = Cards(voice), Turns(voice, agent or Offline(), turns)
+        words = Words(voice, spoken)
         self._voice = voice
         self._stored = turns
         self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
@@ -49,7 +50,7 @@ class Router:
             Text: words.said,
             Reaction: words.reacted,
             Explained: words.explained,
-            Command: Commands(voice).commanded,
+            Command: Commands(voice, spoken).commanded,
             PageTurned: self._page_turned,
             Echo: cards.echo,
             Moved: self._moved,

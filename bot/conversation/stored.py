@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bot.service import Service
     from hitl.call import Call
     from hitl.cards.wording import Wording
+    from hitl.events import Heard
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
@@ -127,9 +128,8 @@ class StoredTurns:
     async def begin(self, heard: Text, voice: Voice) -> None:
         """Store a turn. It starts when the earlier turns in the conversation have ended."""
         place = heard.conversation
-        name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
         said, who = self._said_before(heard), voice.principal(heard)
-        turn = KeptTurn(name, place, heard.identity, who, heard.message or "", heard.text, said)
+        turn = KeptTurn(_name(heard), place, heard.identity, who, heard.message or "", heard.text, said)
         fresh = await self._store.begin_turn(turn)
         if fresh and place in self._running:
             await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
@@ -168,15 +168,42 @@ class StoredTurns:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """End the turns of a conversation that this person may end, and withdraw their pending calls.
+        """End the turns of a conversation that this person may end, and say so.
 
-        A turn may be ended by its requester and by operators. Returns False if there is no such turn.
+        Returns False if there is no such turn.
+        """
+        withdrawn = await self._end(heard)
+        if withdrawn is None:
+            return False
+        self._work(heard.conversation)
+        await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
+        return True
+
+    async def forget(self, heard: Heard, voice: Voice) -> None:
+        """Begin a conversation again: the next turn knows nothing of the earlier turns there.
+
+        The turns that this person may end are ended. Another person's turn goes on, and is forgotten after its end.
+        """
+        place, withdrawn = heard.conversation, await self._end(heard, forget=True)
+        self._said.pop(place, None)
+        blank = KeptTurn(_name(heard), place, heard.identity, voice.principal(heard), "", "", done=True)
+        await self._store.begin_turn(blank)
+        self._work(place)
+        say = voice.wording(heard).say
+        stopped = [] if withdrawn is None else [say("model.stopped", count=withdrawn)]
+        await voice.tell(heard, "\n".join([*stopped, say("model.forgotten")]))
+
+    async def _end(self, heard: Heard, *, forget: bool = False) -> int | None:
+        """End the turns of a conversation that this person may end. Return how many of their calls were withdrawn.
+
+        A turn may be ended by its requester and by operators. Returns None if there is no such turn. With `forget`, the
+        turns leave no state to the next one.
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]
         mine = [turn for turn in turns if access.operates(principal) or turn.requester == principal]
         if not mine:
-            return False
+            return None
         if task := self._running.get(heard.conversation):
             task.cancel()
             await asyncio.wait({task, *self.asking})
@@ -187,10 +214,8 @@ class StoredTurns:
             kept = await self._as_kept(turn)
             # A turn that never began has no state, so it keeps the state of the turn before, for the next turn.
             state = kept.state or state
-            await self._store.keep_turn(replace(kept, state=state, done=True))
-        self._work(heard.conversation)
-        await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
-        return True
+            await self._store.keep_turn(replace(kept, state=b"" if forget else state, done=True))
+        return withdrawn
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
         """Return the stored state of a turn, because it may have advanced since `turn` was read."""
@@ -397,6 +422,11 @@ def framed(agent: str, text: str, wording: Wording) -> str:
     """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
     shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
     return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
+
+
+def _name(heard: Heard) -> str:
+    """Return the id of the turn that an event begins: the event's own id if it has one, so that it begins one turn."""
+    return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 
 
 #: The beginning of the idempotency key of every call of a stored turn.

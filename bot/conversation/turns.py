@@ -16,6 +16,7 @@ from hitl.cards.card import outcome_for_agent, whole
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.outcomes import Doubt, Refusal, fact
 from hitl.ports import Line, PlatformError
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from bot.conversation.stored import StoredTurns
     from bot.conversation.voice import Voice
     from hitl.call import Call
-    from hitl.events import Text
+    from hitl.events import Heard, Text
     from hitl.gate.response import Answer
     from hitl.ports import Agent
 
@@ -33,6 +34,8 @@ _ABOUT = re.compile(
 )
 #: Matches the word that ends the turn of an agent.
 _STOP = re.compile(r"stop[.!]*")
+#: Matches the words that make the agent forget a conversation.
+_NEW = re.compile(r"(?:new|reset)[.!]*")
 #: An agent gets at most this many lines of a conversation. The lines of at most this many conversations are remembered.
 _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation are handled without
@@ -65,10 +68,31 @@ class Turns:
 
         Return whether a turn was ended.
         """
-        listens = heard.addressed or heard.overheard or heard.private
-        if self._stored is None or not listens or not _STOP.fullmatch(heard.text.strip().casefold()):
+        if self._stored is None or not _is_word(_STOP, heard):
             return False
         return await self._stored.stop(heard, self._voice)
+
+    async def renewed(self, heard: Text) -> bool:
+        """If the text is "new" and its author may start turns there, make the agent forget the conversation.
+
+        Return whether it did. While a question is open in a conversation whose texts needn't point to it, the word is
+        an answer.
+        """
+        if not (_is_word(_NEW, heard) and self._may_ask(heard)):
+            return False
+        if heard.private and any(map(is_question, await self._voice.store.pending(origin=heard.conversation))):
+            return False
+        await self.forget(heard)
+        return True
+
+    async def forget(self, heard: Heard) -> None:
+        """Make the agent forget the earlier turns of a conversation. Tell a person who may start no turns there."""
+        if not self._may_ask(heard):
+            return await self._refuse(heard)
+        self._history.pop(heard.conversation, None)
+        if self._stored is not None:
+            return await self._stored.forget(heard, self._voice)
+        return await self._voice.tell(heard, self._voice.wording(heard).say("model.forgotten"))
 
     def explains(self, heard: Text, call: Call | None) -> bool:
         """Return whether the agent answers this text, because it is a question about one of its pending calls.
@@ -87,11 +111,10 @@ class Turns:
         if self._stored is not None and heard.text.strip() and not otherwise.text:
             return await self._store(heard, self._stored)
         if heard.addressed:
-            may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
             agent = self._stored.agent if self._stored else self._agent
             wording = self._voice.wording(heard)
             text = otherwise.told(self._voice.gate.names, wording)
-            helped = agent.help(wording) if may_ask else wording.say(self._voice.surface.help)
+            helped = agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
             return await self._voice.tell(heard, text or helped, otherwise.call, alone=bool(text))
         if otherwise.text and self._voice.may_question(heard, None):
             text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
@@ -100,16 +123,20 @@ class Turns:
 
     async def _store(self, heard: Text, stored: StoredTurns) -> None:
         """Begin a stored turn for a person who may ask. Other people's texts are only kept as quotations."""
-        who = self._voice.principal(heard)
-        if heard.addressed and self._voice.gate.access.may_ask(who, heard.conversation):
+        if heard.addressed and self._may_ask(heard):
             return await stored.begin(heard, self._voice)
-        stored.overheard(heard.conversation, who, heard.text, heard.message)
-        if heard.addressed:
-            refused = NotApprover(fact(Refusal.REQUESTER, who=who))
-            await self._voice.tell(
-                heard, f"{refused.told(self._voice.wording(heard))} {self._voice.whoami(heard)}", alone=True
-            )
-        return None
+        stored.overheard(heard.conversation, self._voice.principal(heard), heard.text, heard.message)
+        return await self._refuse(heard) if heard.addressed else None
+
+    def _may_ask(self, heard: Heard) -> bool:
+        """Return whether the person who sent the event may start turns in that conversation."""
+        return self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
+
+    async def _refuse(self, heard: Heard) -> None:
+        """Tell a person that they may start no turns there."""
+        refused = NotApprover(fact(Refusal.REQUESTER, who=self._voice.principal(heard)))
+        told = f"{refused.told(self._voice.wording(heard))} {self._voice.whoami(heard)}"
+        await self._voice.tell(heard, told, alone=True)
 
     async def _explain(self, heard: Text) -> None:
         """Show the pending calls of this conversation in full, if the person may see them."""
@@ -205,6 +232,12 @@ class _Turn:
     def _begin(self) -> None:
         if not self.begun.done():
             self.begun.set_result(None)
+
+
+def _is_word(word: re.Pattern[str], heard: Text) -> bool:
+    """Return whether a text that is meant for the agent is just that word."""
+    listens = heard.addressed or heard.overheard or heard.private
+    return listens and word.fullmatch(heard.text.strip().casefold()) is not None
 
 
 def _is_question(text: str) -> bool:

@@ -51,20 +51,22 @@ class Voice:
         A decision needs no answer if the request's card is in this conversation, because the card shows the decision. A
         command that decides always gets an answer.
 
-        A bystander gets one answer for each card, in private. An approver's first unclear reply to a card gets a
-        question that everybody there sees. Later replies are answered in private. If the platform lets us send the
-        approver nothing in private, they are answered where they were written, because an approver's reply always gets
-        an answer.
+        A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
+        approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
+        in private. If the platform lets us send the approver nothing in private, they are answered where they were
+        written, because an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
         if not self.admits_answer(heard, answer):
             return
         alone = alone or answer.came not in DECIDED
-        bystander = self.is_bystander(heard, answer)
-        if bystander or self._was_asked(heard, answer):
+        if self.is_bystander(heard, answer):
+            await self._say_to_bystander(heard, self.text(heard, answer, alone=True), answer.call)
+            return
+        if self._was_asked(heard, answer):
             whispered = await self.whisper(heard, self.text(heard, answer, alone=True), answer.call)
-            if whispered or bystander:
+            if whispered:
                 return
         text = self.text(heard, answer, alone=alone and bool(heard.press))
         await self.tell(heard, text, answer.call, alone=alone, refused=answer.came is Came.REFUSED)
@@ -112,6 +114,15 @@ class Voice:
                 return False
         return True
 
+    async def _say_to_bystander(self, heard: Heard, text: str, about: Call | None) -> None:
+        """Send a text to a bystander alone. If the platform refuses that, put a sign on the bystander's message."""
+        if await self.whisper(heard, text, about) or not (isinstance(heard, Text | Command) and heard.message):
+            return
+        try:
+            await self.talker.mark_undecided(heard.message)
+        except PlatformError as error:
+            _log.info("message.not_marked", {"message": heard.message, "why": str(error)})
+
     async def say_barred(self, heard: Heard, call: Call | None) -> None:
         """Say why an event can't decide a call.
 
@@ -128,7 +139,7 @@ class Voice:
         if heard.press and (admits or self.surface.toasts):
             await self.talker.answer_press(heard.press, text, alert=True)
         elif admits and alone:
-            await self.whisper(heard, text, call)
+            await self._say_to_bystander(heard, text, call)
         elif admits:
             await self.talker.tell(heard.conversation, text, answers=heard.message)
 
@@ -167,7 +178,7 @@ class Voice:
         if text and alone and heard.press:
             await self.talker.answer_press(heard.press, text, alert=True)
         elif refused and stranger:
-            await self.whisper(heard, text, about)
+            await self._say_to_bystander(heard, text, about)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 

@@ -44,7 +44,7 @@ class Words:
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
-        if pointed is None and await self._turns.stopped(heard):
+        if pointed is None and (await self._turns.stopped(heard) or await self._turns.renewed(heard)):
             return None
         if (call := await self._unexplained(heard, pointed.ref if pointed else None)) is not None:
             return await self._explain(heard, call)

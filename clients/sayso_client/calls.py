@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
 import certifi
 import httpx
 
+from sayso_client.client import refuse_foreign
 from sayso_client.errors import ClientError, answered
 from sayso_client.gating import Terms, Tool
 from sayso_client.life import (
@@ -84,6 +86,11 @@ class _Link:
             # A request without TLS goes only to this machine, so no certificates are loaded. Loading them takes 20 ms.
             return {"verify": False, "uds": self._chosen.socket}
         return {"verify": trusting(self._chosen.ca_file or certifi.where())}
+
+    def _refuse_foreign(self) -> None:
+        """Raise ClientError if another user could have made the socket's folder first, to pose as the service."""
+        if self._chosen.socket:
+            refuse_foreign(os.path.dirname(self._chosen.socket))
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:
@@ -233,6 +240,7 @@ class Sayso(_Link):
         while True:
             answer = None
             try:
+                self._refuse_foreign()
                 answer = self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
                 if time.monotonic() >= give_up:
@@ -344,6 +352,7 @@ class AsyncSayso(_Link):
         while True:
             answer = None
             try:
+                self._refuse_foreign()
                 answer = await self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
                 if time.monotonic() >= give_up:

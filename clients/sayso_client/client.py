@@ -55,7 +55,7 @@ class Client:
         self._away = "reach.away" if opened else "reach.none"
         self._head = {"host": host, "token": token, "under": under}
         if not shown:
-            _refuse_foreign(os.path.dirname(path))
+            refuse_foreign(os.path.dirname(path))
         self._chat = ""
         self._texts: Iterator[bytes] = iter(())
         self._connect()
@@ -177,7 +177,7 @@ def _unavailable(key: str, **facts: object) -> ClientError:
     return ClientError("UNAVAILABLE", say(key, **facts))
 
 
-def _refuse_foreign(folder: str) -> None:
+def refuse_foreign(folder: str) -> None:
     """Raise ClientError if another user owns this folder, and anybody may make folders in its parent, such as `/tmp`.
 
     The owner could listen in the folder in the service's place, and approve calls.

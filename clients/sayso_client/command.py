@@ -386,6 +386,8 @@ def _arguments(args: str, command: Sequence[str]) -> dict[str, Any]:
         raise _usage("ask.taken", names=", ".join(sorted(taken)))
     folder = os.getcwd()
     scripts = digests(command, folder)
+    if scripts is None:
+        raise _usage("ask.scripts")
     return {**given, "argv": [*command], "cwd": folder, **({ARGUMENT: scripts} if scripts else {})}
 
 

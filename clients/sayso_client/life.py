@@ -32,9 +32,13 @@ WAIT_S = 30
 #: The longest output that is reported, in characters. The service refuses more than 65,536.
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
-_MAY_RUN = frozenset({"allowed", "approved"})
+#: The states in which a call can be claimed, or may come to be.
+_CLAIMABLE = frozenset({"pending", "allowed", "approved"})
+#: The states of a call that was approved. If its claim is refused, it isn't this caller's to run.
+_APPROVED = frozenset({"allowed", "approved", "running", "succeeded", "failed", "timed_out", "unknown", "released"})
+_STILL_PENDING = "STILL_PENDING"
 #: Error codes that mean that the call exists, but can't be claimed: it must not run now, or must not run again.
-_UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
+_UNCLAIMED = frozenset({"ALREADY_DECIDED", _STILL_PENDING, "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
 #: The name of the argument that holds the paths and hashes of the files on which the call depends.
@@ -177,36 +181,68 @@ def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[s
     return call
 
 
-def _waited(call: dict[str, Any], taking_back: TakingBack, *, explained: bool) -> Generator[Send, Any, dict[str, Any]]:
-    """Wait until a call isn't pending, and with `explained` until the reason of a rejection is there. Return the call.
-
-    If the caller is interrupted, take the call back. If that fails, nobody claims the call, so it lapses and doesn't
-    run.
-    """
-    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}{'&until=explained' * explained}")
+def _waited(call: dict[str, Any]) -> Generator[Send, Any, dict[str, Any]]:
+    """Wait until a call isn't pending, and return it. An interrupted caller's call is withdrawn."""
     try:
         while call["status"] == "pending":
-            call = _whole((yield wait))
-        if explained and call["reason_until"]:
-            call = _whole((yield wait))
+            call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}")))
     except BaseException:
         with contextlib.suppress(ClientError):
-            yield taking_back(call)
+            yield _withdrawal(call)
         raise
     return call
 
 
+def _claimed(
+    request: Request, secret: Secret, call: dict[str, Any], clock: Callable[[], float] = time.monotonic
+) -> Generator[Send, Any, tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Wait for the decision on a call, and claim it in the same request.
+
+    Return the call and its claim, or None instead of the claim if the call may not run. Then the reason of a rejection
+    is in the call. An interrupted caller's call is withdrawn, or, if it was claimed just then, reported as not run.
+    """
+    wanted = {"secret_hash": secret.hash, "digest": call["digest"]}
+    claim = Send("POST", f"{_path(call)}/claim", wanted, {"Prefer": f"wait={WAIT_S}"})
+    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}&until=explained")
+    try:
+        while call["status"] in _CLAIMABLE:
+            begun = clock()
+            try:
+                claimed = yield claim
+            except ClientError as error:
+                if error.code not in _UNCLAIMED:
+                    raise
+                # A service of an older version, or behind a proxy that drops `Prefer`, answers at once.
+                if error.code != _STILL_PENDING or clock() - begun < WAIT_S / 2:
+                    call = _whole((yield wait))
+                if error.code != _STILL_PENDING and call["status"] in _APPROVED:
+                    return call | {"status": "refused", "message": error.message, "reason": None}, None
+            else:
+                return _whole(claimed.get("call", {})), claimed
+        if call["reason_until"]:
+            call = _whole((yield wait))
+    except BaseException:
+        with contextlib.suppress(ClientError):
+            yield from _given_up(request, secret, call)
+        raise
+    return call, None
+
+
+def _given_up(request: Request, secret: Secret, call: dict[str, Any]) -> Generator[Send, Any, None]:
+    """Withdraw a call. If it was approved, and perhaps claimed, just before, report it as not run."""
+    try:
+        yield _withdrawal(call)
+    except ClientError as error:
+        if error.code == "ALREADY_DECIDED":
+            yield _not_run(request, secret, call)
+
+
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
-    """Take a call from the service's first answer to the report: wait, claim, check, run, report."""
+    """Take a call from the service's first answer to the report: wait and claim, check, run, report."""
     path = _path(_whole(call))
     claim = call.get("claim")
-    call = yield from _waited(call, partial(_taken_back, request, secret), explained=True)
-    if claim is None and call["status"] in _MAY_RUN:
-        try:
-            claimed = yield Send("POST", f"{path}/claim", {"secret_hash": secret.hash, "digest": call["digest"]})
-        except ClientError as error:
-            return _refused(error, call["ref"], known=True)
-        call, claim = _whole(claimed.get("call", {})), claimed
+    if claim is None:
+        call, claim = yield from _claimed(request, secret, call)
     if claim is None:
         return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
     if unfit := _unfit(request, args, call, claim):
@@ -286,7 +322,7 @@ def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
         call = _whole((yield from _asked(asking, _withdrawal)))
     except ClientError as error:
         return _refused(error, known=False)
-    call = yield from _waited(call, _withdrawal, explained=False)
+    call = yield from _waited(call)
     if call["status"] == "succeeded":
         return Ran(call["ref"], call)
     return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
@@ -304,6 +340,10 @@ def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
     """Return the step that ends a call for which nobody waits: withdraw it, or report a claimed call as not run."""
     if call.get("claim") is None:
         return _withdrawal(call)
+    return _not_run(request, secret, call)
+
+
+def _not_run(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
     return _report(_path(_whole(call)), secret, "failed", error=say("unfit.interrupted", tool=request.tool))
 
 

@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 
-from sayso_client.client import _refuse_foreign
+from sayso_client.client import refuse_foreign
 from sayso_client.errors import ClientError
 from sayso_client.wording import say
 
@@ -31,7 +31,7 @@ def relay(path: Path, source: int, sink: int) -> None:
     Returns when `source` has ended and the gateway has sent everything. Raises ClientError if the gateway can't be
     reached, refuses this user, or breaks the connection.
     """
-    _refuse_foreign(str(path.parent))
+    refuse_foreign(str(path.parent))
     with socket.socket(socket.AF_UNIX) as gateway:
         try:
             gateway.connect(str(path))

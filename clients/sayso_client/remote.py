@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The hosts to which a token may be sent without TLS, because it doesn't leave the machine.
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+#: The purpose "authenticate a server" of a certificate in the store of Windows (RFC 5280, 4.2.1.12).
+_SERVERS = "1.3.6.1.5.5.7.3.1"
 #: Seconds that a read may take. The service answers a long poll after at most 30 seconds.
 _TIMEOUT_S = 45
 
@@ -46,18 +48,37 @@ def address(url: str) -> SplitResult:
 def trusting(ca_file: str | None) -> ssl.SSLContext:
     """Return a TLS context that trusts the authorities in the file or, without one, those of the system.
 
-    Unlike `ssl.create_default_context` it writes no keys into the file that SSLKEYLOGFILE names.
+    Unlike `ssl.create_default_context` it writes no keys into the file that SSLKEYLOGFILE names, and takes no
+    authorities from SSL_CERT_FILE and SSL_CERT_DIR: whoever sets those could name the authority of a false service.
     """
     import ssl
 
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if sys.version_info >= (3, 13):  # From this version on, `create_default_context` sets these flags too.
         made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VERIFY_X509_STRICT
-    if ca_file is None:
-        made.load_default_certs()
-    else:
+    if ca_file is not None:
         made.load_verify_locations(ca_file)
+    else:
+        _trust_system(made)
     return made
+
+
+def _trust_system(context: ssl.SSLContext) -> None:
+    """Trust the authorities of this system. If there are none, nothing is trusted and no connection is made."""
+    import os
+    import ssl
+
+    if sys.platform == "win32":
+        found = [one for store in ("CA", "ROOT") for one in ssl.enum_certificates(store)]
+        named = (cert for cert, kind, use in found if kind == "x509_asn" and (use is True or _SERVERS in use))
+        context.load_verify_locations(cadata=b"".join(named))
+        return
+    # The paths with which OpenSSL was built. Its default also asks the environment for them.
+    paths = ssl.get_default_verify_paths()
+    if os.path.isdir(paths.openssl_capath):
+        context.load_verify_locations(capath=paths.openssl_capath)
+    if os.path.isfile(paths.openssl_cafile):
+        context.load_verify_locations(paths.openssl_cafile)
 
 
 def remote(url: str, token: str, ca_file: str | None = None) -> Callable[[], Client]:

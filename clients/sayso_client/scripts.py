@@ -23,18 +23,20 @@ _INTERPRETER = re.compile(
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|[cm]?js|ts|php|lua|r|jl|tcl|awk|sed|mk|ps1|sql)", re.IGNORECASE)
 _MAKE = re.compile(r"g?make")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-#: The largest number of files that are bound for one command.
-_MOST = 50
+#: The most files that are bound for one command: their names and digests are a part of the request.
+_MOST = 200
 
 
-def digests(command: Sequence[str], folder: str) -> dict[str, str]:
-    """Return the SHA-256 of each script file that a command names, by the path in the command."""
-    found: dict[str, str] = {}
-    for word in dict.fromkeys(_named(command, folder)):
-        digest = _digest(word, folder)
-        if digest and len(found) < _MOST:
-            found[word] = digest
-    return found
+def digests(command: Sequence[str], folder: str) -> dict[str, str] | None:
+    """Return the SHA-256 of each script file that a command names, by the path in the command.
+
+    Return None for a command with more files than can be bound.
+    """
+    words = list(dict.fromkeys(_named(command, folder)))
+    if len(words) > _MOST:
+        return None
+    found = {word: _digest(word, folder) for word in words}
+    return {word: digest for word, digest in found.items() if digest}
 
 
 def changed(known: Mapping[str, str], folder: str) -> str | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 GERMAN: Mapping[str, str] = {
     # why a call has its risk
     "why.floor": "Der Aufruf läuft nicht abgeschottet und erreicht deshalb mehr, als er nennt.",
+    "why.unbound": "Der Aufruf führt mehr Dateien aus, als eine Freigabe festhalten kann.",
     "why.policy_error": "Die Richtlinie lässt sich nicht auswerten. Deshalb ist nichts erlaubt.",
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",
@@ -160,23 +161,23 @@ GERMAN: Mapping[str, str] = {
     "outcome.allowed": "von der Richtlinie erlaubt",
     "outcome.denied": "von der Richtlinie verboten: {why}",
     "outcome.approved": "freigegeben von {by}",
-    "outcome.running": "freigegeben von {by}, läuft",
+    "outcome.running": "läuft, {how} von {by}",
     "outcome.rejected": "abgelehnt von {by}",
     "outcome.rejected.reason": "abgelehnt von {by}: {reason}",
     "outcome.expired": "abgelaufen: Niemand hat rechtzeitig geantwortet",
     "outcome.expired.unseen": "abgelaufen: Niemand hat es gesehen",
     "outcome.withdrawn": "zurückgezogen von {by}",
-    "outcome.undeliverable": "niemand konnte gefragt werden: {why}",
-    "outcome.succeeded": "erledigt, freigegeben von {by}",
-    "outcome.failed": "freigegeben von {by}, aber fehlgeschlagen: {error}",
-    "outcome.timed_out": "freigegeben von {by}, am Zeitlimit abgebrochen; was bis dahin getan war, bleibt getan",
-    "outcome.released": "freigegeben von {by} und der anfragenden Seite übergeben",
-    "outcome.refused": "freigegeben von {by}, aber nicht ausgeführt: {error}",
-    "outcome.lapsed": "freigegeben von {by}, aber nicht rechtzeitig ausgeführt",
+    "outcome.undeliverable": "nicht zustellbar, niemand konnte gefragt werden: {why}",
+    "outcome.succeeded": "ausgeführt, {how} von {by}",
+    "outcome.failed": "fehlgeschlagen, {how} von {by}: {error}",
+    "outcome.timed_out": "am Zeitlimit abgebrochen, {how} von {by}; was bis dahin getan war, bleibt getan",
+    "outcome.released": "der anfragenden Seite übergeben, {how} von {by}",
+    "outcome.refused": "vor der Ausführung verweigert, {how} von {by}: {error}",
+    "outcome.lapsed": "verfallen, {how} von {by}: Niemand hat es rechtzeitig ausgeführt",
     "outcome.by_policy": "der Richtlinie",
     "outcome.how.approved": "freigegeben",
     "outcome.how.allowed": "erlaubt",
-    "outcome.unknown": "freigegeben von {by}, aber niemand weiß, ob es lief. Es wird nicht wiederholt. Sehen Sie nach, bevor Sie neu anfragen",
+    "outcome.unknown": "unbekannt, ob es lief, {how} von {by}. Es wird nicht wiederholt. Sehen Sie nach, bevor Sie neu anfragen",
     # answers to a reply
     "answer.approved": "{short} ist freigegeben.",
     "answer.approved.late_hold": "{short} wurde freigegeben, aber nicht ausgeführt: {error}",
@@ -239,7 +240,7 @@ GERMAN: Mapping[str, str] = {
     "chat.help": (
         "Ohne Ihr Ja führe ich nichts aus, was sich nicht rückgängig machen lässt.\n"
         "/pending: was offen ist\n/sessions: welche Agenten warten\n/show REF: eine Anfrage ganz\n/approve REF: freigeben\n/reject REF GRUND: ablehnen\n"
-        "/withdraw REF: eigene Anfrage zurückziehen\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
+        "/withdraw REF: eigene Anfrage zurückziehen\n/new: der Agent vergisst, was hier gesagt wurde\n/status: wie es mir geht\n/whoami: Ihre Kennung für die Konfiguration\n"
         "Oder antworten Sie auf eine Karte: Drücken Sie einen Knopf, oder schreiben Sie ja, oder nein und warum."
     ),
     "chat.whoami": "Hier sind Sie {identity}, mir bekannt als {principal}.",
@@ -358,7 +359,7 @@ GERMAN: Mapping[str, str] = {
     "agent.running": "{short} läuft.",
     # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
-    "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue.",
+    "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",
     "model.why.status": "Sein Anbieter antwortete mit Status {status}",
     "model.why.slow": "Es brauchte länger als {seconds} s",
@@ -368,6 +369,7 @@ GERMAN: Mapping[str, str] = {
     "model.silent": "Ich habe nichts weiter zu tun.",
     "model.broken": "Bei mir ging etwas schief, also habe ich aufgehört. Was getan ist, bleibt getan. Mehr steht im Protokoll des Dienstes.",
     "model.queued": "Ich arbeite hier noch. Das nehme ich mir danach vor. Mit stop beenden Sie, was ich gerade tue.",
+    "model.forgotten": "Ich habe vergessen, was hier bisher gesagt wurde. Anfragen und Entscheidungen bleiben aufgezeichnet.",
     "model.stopped": "Beendet. Zurückgezogene Anfragen: {count}. Was schon lief, läuft zu Ende.",
     "test.note": "{name}, bitte drücken Sie Freigeben oder Ablehnen. Das ist ein Test, und nichts läuft.",
     # questions of agents to people
@@ -461,7 +463,7 @@ GERMAN: Mapping[str, str] = {
     "shell.does": "einen Befehl ausführen",
     "shell.does.scripts": "einen Befehl ausführen, mit diesen Dateien, wie sie jetzt sind: {scripts}",
     "shell.scripts.more": "{scripts} und {count} weitere",
-    "shell.scripts.beyond": "Es führt mehr Dateien aus als die {most}, deren Inhalt festgehalten ist. Die übrigen können sich bis dahin ändern.",
+    "shell.scripts.beyond": "Es führt mehr aus, als festgehalten werden kann. Diese Dateien können sich bis dahin ändern: {scripts}",
     "shell.scripts.outside": "Diese Dateien liegen außerhalb des Arbeitsordners und können sich bis dahin ändern: {scripts}",
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",

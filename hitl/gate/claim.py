@@ -20,7 +20,7 @@ from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import with_lease, with_refusal, with_result
 from hitl.gate.response import too_late
-from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
+from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, settle, swap, tampered
 from hitl.lifecycle import RESULTS, Trigger
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
@@ -121,7 +121,8 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
     """Return the lease that this claimant already holds, or None if nobody has claimed the call.
 
-    Raises an error if the call can't be claimed, if another claimant has it, or if one of its MACs is wrong.
+    Raises an error if the call can't be claimed, if another claimant has it, if the lease is over, or if one of its
+    MACs is wrong.
     """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
@@ -131,6 +132,10 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     if call.decision not in MAY_RUN or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
+    # The claimant may have run the call and may ask again after a restart. However late the timers are, a lease that is
+    # over permits no run.
+    if gate.age(call.claim.until) >= 0:
+        raise too_late(await settle(gate, call) or call)
     return Lease(call, owner, call.claim.until)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from hitl.call import Runs
 from hitl.cards import masked
 from hitl.limits import Flood, Limits, Rejections
 from hitl.operating_mode import Terms
@@ -16,13 +18,45 @@ from hitl.route_health import Reach
 from hitl.throttle import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from hitl.call import Call
     from hitl.people import Directory
     from hitl.ports import Beside, Executor, Observer, PolicySource, Store
     from hitl.proof.keyring import Keyring
+
+
+class Claimant(NamedTuple):
+    """A caller that waits for the decision on its call, and wants the claim in the same commit."""
+
+    owner: str
+    #: The SHA-256 (hex) of the claimant's secret.
+    secret_hash: str
+    #: Returns whether the caller still has its rights and would hear the answer now.
+    ready: Callable[[], bool]
+
+
+class Claimants:
+    """The callers that wait to claim their calls, at most one a call. They exist only in this process."""
+
+    def __init__(self) -> None:
+        self._by_ref: dict[str, Claimant] = {}
+
+    @contextlib.contextmanager
+    def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
+        """Keep a claimant while it waits. A second claimant of the same call isn't kept."""
+        first = self._by_ref.setdefault(call.ref, claimant)
+        try:
+            yield
+        finally:
+            if first is claimant:
+                del self._by_ref[call.ref]
+
+    def ready(self, call: Call) -> Claimant | None:
+        """Return the claimant that would hear its claim now, or None. A call that the service runs has no claimant."""
+        found = self._by_ref.get(call.ref) if call.runs is Runs.CALLER else None
+        return found if found and found.ready() else None
 
 
 class GateContext:
@@ -63,6 +97,7 @@ class GateContext:
         self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
+        self.claimants = Claimants()
         self.refused_peers = Patience(lambda: self.clock.now().timestamp())
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)

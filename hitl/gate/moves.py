@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from hitl.gate.context import GateContext
+    from hitl.gate.context import Claimant, GateContext
 
 
 def with_decision(
@@ -40,10 +40,15 @@ def sealed_decision(gate: GateContext, decided: Call) -> Call:
     return decided.evolve(decision_mac=seals.decision(gate.keys, decided))
 
 
-def ready_to_run(gate: GateContext, decided: Call, now: datetime) -> Call:
-    """Return a decided call that may run: leased if this service runs it, else open for a claim until `due_at`."""
+def ready_to_run(gate: GateContext, decided: Call, now: datetime, claimant: Claimant | None = None) -> Call:
+    """Return a decided call that may run.
+
+    It is leased if this service runs it or if a claimant waits for it. Else it is open for a claim until `due_at`.
+    """
     if decided.runs is Runs.SERVICE:
         return with_lease(gate, decided, gate.owner, gate.secret_hash, now)
+    if claimant is not None:
+        return with_lease(gate, decided, claimant.owner, claimant.secret_hash, now)
     return decided.evolve(due_at=now + timedelta(seconds=gate.limits.claim_caller_s))
 
 
@@ -57,7 +62,8 @@ def with_lease(gate: GateContext, call: Call, owner: str, secret: str, now: date
 
 def lease_of(gate: GateContext, call: Call) -> Lease | None:
     """Return the lease that this process took in the commit that decided the call, or None."""
-    return Lease(call, gate.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
+    own = call.runs is Runs.SERVICE and call.state is State.EXECUTING
+    return Lease(call, gate.owner, call.claim.until) if own and call.claim else None
 
 
 def with_refusal(gate: GateContext, call: Call, unfit: Fact, now: datetime) -> Call:

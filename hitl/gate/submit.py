@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl.call import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
+from hitl.call import Action, Ask, Call, Decision, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.cards.written import form_of, plain
 from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
 from hitl.faults import reach
@@ -111,6 +111,8 @@ def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -
 def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
     if (old.digest, old.origin) != (digest, ask.origin):
         raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
+    if ask.must_ask and old.decision is Decision.ALLOWED:  # nobody was asked about the old call
+        raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
     return Submitted(old, fresh=False)
 
 
@@ -147,6 +149,8 @@ def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     if is_asked(ask):
         approvers = tuple(dict.fromkeys((*approvers, gate.people.on_behalf_of(ask.requester))))
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
+    if ask.surface:
+        routes = tuple(route for route in routes if route.partition(":")[0] == ask.surface)
     call = draft.call(short, now, approvers, routes)
     call = call if ask.must_ask else _passed(gate, call, now)
     verdict = call.verdict

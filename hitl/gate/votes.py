@@ -85,19 +85,27 @@ async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, mi
 
 
 async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
-    """Decide the call by the last missing approval. If this service runs it, take the lease in the same commit."""
-    unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
+    """Decide the call by the last missing approval.
+
+    Take the lease in the same commit if this service runs the call, or if its caller waits to claim it.
+    """
+    leasing = call.runs is Runs.SERVICE or gate.claimants.ready(call)
+    unfit = await why_unfit(gate, call, verdict) if leasing else None
 
     def seal(now: datetime) -> Change:
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
-        taken = {"claimed_by": claimant(ended)}
+        # The caller's connection may have closed since `leasing` was read. A claimant that came since must claim alone.
+        waiting = gate.claimants.ready(call) if leasing else None
+        ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now, waiting)
+        taken = {"claimed_by": None if waiting else claimant(ended)}
         said = {**arrival(reply), "reason": vote.reason}
         entries = [entry_of(ended, Event.APPROVED, vote.principal, **said, **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
+        elif waiting:
+            entries.append(entry_of(ended, Event.CLAIMED, waiting.owner))
         return Change(ended, (vote,), entries, edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
@@ -42,6 +42,15 @@ class Conversation:
     self_approval: Risk | None = None
     routes: tuple[str, ...] | None = None
     language: str | None = None
+
+
+class Tried(NamedTuple):
+    """An approver of a conversation, and the surface on which `sayso test` asks this person."""
+
+    place: str
+    approver: str
+    #: '' if the approver has no account on a surface that gets the conversation's cards. Then all of them get the card.
+    surface: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +201,22 @@ class Directory:
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return self._left(tuple(dict.fromkeys(found)))
 
-    def tested(self, origin: str) -> tuple[tuple[str, str], ...]:
-        """Return (conversation, approver) for each approver of each conversation: `sayso test` asks them to answer.
+    def tested(self, origin: str) -> tuple[Tried, ...]:
+        """Return whom `sayso test` asks to answer.
 
-        `origin` is the conversation of requests that come from no chat.
+        An approver is named once for each surface that gets the conversation's cards and that has an account of
+        theirs. `origin` is the conversation of requests that come from no chat.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
-        listed = ((place, self._conversation(place).approvers) for place in places)
-        found = (
-            (place, self.principal(who))
-            for place, own in listed
-            for who in self._left(self.approvers if own is None else own)
-        )
+        found: list[Tried] = []
+        for place in places:
+            own = self._conversation(place).approvers
+            approvers = self._left(self.approvers if own is None else own)
+            cards = dict.fromkeys(route.partition(":")[0] for route in self.routes_for(place, approvers))
+            for who in map(self.principal, approvers):
+                accounts = {each.partition(":")[0] for each in self.identities(who)}
+                found += [Tried(place, who, surface) for surface in [on for on in cards if on in accounts] or [""]]
         return tuple(dict.fromkeys(found))
 
     def named_routes(self) -> frozenset[str]:

@@ -209,13 +209,20 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, ConditionUse(loosen=_loosens(rule), textual=contenox, rating=rule.action is None)),
+        compile_when(rule.when, _use(rule, contenox=contenox)),
         _STRENGTH[action],
         level,
         raises,
         Outcome(action, rule, reason),
         Outcome("approve", rule, Reason.MATCHED_RULE, unsure=True),
         _looked_at(rule),
+    )
+
+
+def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
+    """Return the use for which a rule's conditions are compiled."""
+    return ConditionUse(
+        loosen=_loosens(rule), textual=contenox, rating=rule.action is None, asking=rule.action == "approve"
     )
 
 
@@ -567,9 +574,7 @@ class Policy:
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
-            use = ConditionUse(
-                rule.action == "allow", textual=self.checked.dialect == CONTENOX, rating=rule.action is None
-            )
+            use = _use(rule, contenox=self.checked.dialect == CONTENOX)
             found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
             if answer == YES and where != "risk_rules":
                 break

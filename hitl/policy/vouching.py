@@ -73,11 +73,7 @@ class Vouching:
         return answer
 
     def open_trees(self, folders: Sequence[str]) -> int:
-        """Return YES if every file below the folders may be read, or if the file system can't be asked; else NO or
-        UNSURE.
-        """
-        if self.paths is None:
-            return YES
+        """Return YES if every file below the folders may be read, else NO or UNSURE."""
         return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
 
     def _use(self, use: PathUse) -> int:

@@ -20,7 +20,9 @@ class Listener:
     def __init__(self, port: int, application: web.Application) -> None:
         self.port = port
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
-        self._site: web.TCPSite | None = None
+        self._site: web.SockSite | None = None
+        #: While connections are refused, it keeps others from getting the port.
+        self._bound: socket.socket | None = None
 
     @property
     def root(self) -> str:
@@ -36,15 +38,17 @@ class Listener:
         """Take connections, on the same port as before."""
         if self._site:
             return
-        self._site = web.TCPSite(self._runner, HOST, self.port)
+        bound = self._bound or self._bind()
+        self._bound = None
+        self._site = web.SockSite(self._runner, bound)
         await self._site.start()
-        self.port = self._runner.addresses[0][1]
 
     async def refuse(self) -> None:
-        """Take no connections, and break those there are."""
+        """Take no connections, and break those there are. The port stays taken."""
         if self._site:
             await self._site.stop()
             self._site = None
+            self._bound = self._bind()
         for connection in list(self._runner.server.connections if self._runner.server else []):
             if connection.transport:
                 connection.transport.abort()
@@ -53,6 +57,17 @@ class Listener:
         """End."""
         await self._runner.cleanup()
         self._site = None
+        if self._bound:
+            self._bound.close()
+            self._bound = None
+
+    def _bind(self) -> socket.socket:
+        """Return a socket that has the port but doesn't listen, so that the system refuses connections."""
+        bound = socket.socket()
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((HOST, self.port))
+        self.port = bound.getsockname()[1]
+        return bound
 
 
 def cut(http: web.Request) -> web.StreamResponse:

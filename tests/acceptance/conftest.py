@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.acceptance.installation import Installation
-from tests.acceptance.making import Maker, install, maker
+from tests.acceptance.making import Maker, install, is_forked, maker
 
 __all__ = ["install", "maker", "running", "service"]
 
 
 @pytest.fixture(scope="module")
-def running(maker: Maker) -> Iterator[Installation]:
+def running(maker: Maker, request: pytest.FixtureRequest) -> Iterator[Installation]:
     """A running service that the tests of one file share; one person may do everything there."""
-    with maker.batch() as make:
+    with maker.batch(forked=is_forked(request)) as make:
         made = make()
         made.start()
         yield made

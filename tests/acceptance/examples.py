@@ -80,13 +80,13 @@ class Runner:
         typed, told = example.line, {"PATIENCE": f"{patience_s}s", "PATIENCE_S": str(patience_s)}
         if example in {GITHUB, GITLAB}:
             url, ca_file = self.door()
-            told = {"SSL_CERT_FILE": str(ca_file)}
             if example is GITHUB:
                 typed = self._workflow(url)
-                told |= {"RUNNER_TEMP": str(self.root), **_GITHUB, "GITHUB_RUN_ID": self.root.name}
+                told = {"RUNNER_TEMP": str(self.root), **_GITHUB, "GITHUB_RUN_ID": self.root.name}
             else:
                 typed = "\n".join(gitlab_lines())
-                told |= {**_GITLAB, "CI_JOB_ID": self.root.name, **self._variables(url)}
+                told = {**_GITLAB, "CI_JOB_ID": self.root.name, **self._variables(url)}
+            typed = typed.replace("sayso-ask deploy", f"sayso-ask deploy --ca-file {ca_file}")
         return subprocess.Popen(
             ["bash", "-eo", "pipefail", "-c", re.sub(r"--timeout \d+m", f"--timeout {patience_s}s", typed)],
             cwd=folder,

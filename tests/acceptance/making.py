@@ -23,14 +23,14 @@ class Maker:
     template: Path
 
     @contextlib.contextmanager
-    def batch(self) -> Iterator[Callable[..., Installation]]:
+    def batch(self, *, forked: bool = False) -> Iterator[Callable[..., Installation]]:
         """Makes installations (with the arguments of `Installation`), which end with the context."""
         made: list[Installation] = []
 
         def make(**terms: Any) -> Installation:
             root = Path(tempfile.mkdtemp(dir=self.root))
             root.chmod(0o711)
-            made.append(Installation(root, **terms))
+            made.append(Installation(root, **{"forked": forked, **terms}))
             shutil.copytree(self.template, root / "state")
             return made[-1]
 
@@ -58,8 +58,13 @@ def maker() -> Iterator[Maker]:
         yield Maker(root, first.state)
 
 
+def is_forked(request: pytest.FixtureRequest) -> bool:
+    """Whether the tests are marked `forked`."""
+    return request.node.get_closest_marker("forked") is not None
+
+
 @pytest.fixture
-def install(maker: Maker) -> Iterator[Callable[..., Installation]]:
+def install(maker: Maker, request: pytest.FixtureRequest) -> Iterator[Callable[..., Installation]]:
     """Makes installations, stopped when the test is over."""
-    with maker.batch() as make:
+    with maker.batch(forked=is_forked(request)) as make:
         yield make

@@ -23,6 +23,8 @@ from tests.acceptance.making import Maker
 from tests.patience import PATIENCE_S
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 __all__ = ["door", "doors", "kind", "running", "tls"]
 #: The name of this user in sentences.
 NAME = pwd.getpwuid(os.getuid()).pw_name
@@ -36,7 +38,7 @@ echo "status $?"
 def running(maker: Maker, kind: str) -> Iterator[Installation]:
     """A running service with both doors, for the tests of one kind of door."""
     del kind
-    with maker.batch() as make:
+    with maker.batch(forked=True) as make:
         made = make(settings=over_http(ALONE))
         made.start()
         yield made

@@ -15,6 +15,8 @@ from tests.acceptance.installation import SAYSO, Installation
 from tests.acceptance.making import Maker
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 HASH = secret_hash("mine")
 #: What somebody with the database does, and what is then told of it.
 CHANGES = {
@@ -54,7 +56,7 @@ CHANGES = {
 @pytest.fixture(scope="module")
 def ran(maker: Maker) -> Iterator[Installation]:
     """A service that was asked for one call, approved it, and heard how it ended; it is stopped."""
-    with maker.batch() as make:
+    with maker.batch(forked=True) as make:
         made = make()
         made.start()
         _run(made)

@@ -122,6 +122,24 @@ def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
     assert 0 == service.run("audit", "verify").returncode
 
 
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_token_that_was_revoked_since_stays_without_rights(service: Installation, *, readable: bool) -> None:
+    """An older backup has the token as one that works. If the old database can't tell, the command says so."""
+    for name in ("ended", "other", "going"):
+        service.call("make_token", name=name, scope="approver")
+    service.call("revoke_token", name="other")
+    done(service, "backup", str(service.root / "copy.db"))
+    service.call("revoke_token", name="ended")
+    service.stop()
+    if not readable:
+        (service.state / "sayso.db").write_bytes(b"no database" * 100)
+    told = done(service, "restore", str(service.root / "copy.db"))
+    file = service.state / "revoked"
+
+    assert (["ended"] if readable else [], readable) == (told["revoked"], told["revocations_known"])
+    assert ("token:ended\n" if readable else "") == (file.read_text() if file.exists() else "")
+
+
 def test_without_a_mark_nothing_of_a_backup_goes_on(service: Installation) -> None:
     """On another machine nobody can tell what ran since: the pending request, which ran there, doesn't run again."""
     run_since_a_backup(service)

@@ -14,6 +14,8 @@ from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request,
 from sayso_client.life import Send
 from tests.acceptance.installation import Installation, until
 
+pytestmark = pytest.mark.forked
+
 
 @pytest.fixture
 def sayso(service: Installation) -> Iterator[Sayso]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -25,6 +26,7 @@ from sayso_client.hooks.installing import Service, command
 from tests.acceptance.installation import Installation, until
 from tests.hook_events import EVENTS, PROMPT, read
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 HOSTS = sorted(EVENTS)
 UID = os.getuid()
@@ -263,10 +265,13 @@ def test_a_missing_program_blocks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_service_that_is_away_blocks(host: str, tmp_path: Path) -> None:
-    """No socket, or nobody behind it."""
+    """No socket, or nobody behind it. The model reads no command, switch or file by which it could change that."""
     away = command(host, Service(socket=str(tmp_path / "none.sock"), uid=UID), 30)
+    done = ran(away, EVENTS[host], tmp_path)
 
-    assert "deny" == outcome(host, ran(away, EVENTS[host], tmp_path))
+    assert "deny" == outcome(host, done)
+    assert says(done.stderr, "hook.unable")
+    assert [] == re.findall(r"--\w+|sayso run|none\.sock", done.stdout + done.stderr)
 
 
 def test_a_service_of_another_user_is_not_believed(service: Installation, tmp_path: Path) -> None:

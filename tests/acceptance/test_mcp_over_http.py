@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, until
+from tests.patience import PATIENCE_S
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -62,6 +63,20 @@ def test_a_token_that_may_ask_finds_the_tools(service: Installation) -> None:
     assert (200, 200) == (opened.status_code, listed.status_code)
     assert "delete_note" in listed.text
     assert "sayso_status" in listed.text
+
+
+def test_a_stream_ends_with_its_token(service: Installation) -> None:
+    """A client hears nothing more after its token was revoked."""
+    bearer = {"Authorization": f"Bearer {token(service, 'agent')}"}
+    opened = posted(service, INITIALIZE, **bearer)
+    session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-06-18"}
+    headers = {"Accept": "text/event-stream", **bearer, **session}
+    with httpx.stream("GET", str(opened.url), headers=headers, timeout=PATIENCE_S) as stream:
+        assert 200 == stream.status_code
+        assert 0 == service.run("token", "revoke", "agent").returncode
+        stream.read()
+
+    assert 401 == posted(service, LIST, **bearer, **session).status_code
 
 
 @pytest.mark.parametrize(("scope", "status"), [("", 401), ("approver", 403)])

@@ -21,7 +21,7 @@ from tests.acceptance.installation import ME, OTHER, OTHER_UID, STRANGER_UID, In
 from tests.answered import answers
 from tests.sentences import says
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+pytestmark = [pytest.mark.forked, pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")]
 
 #: An asker, an approver, and a third who is both.
 ASKER_UID, BOTH_UID = 2001, 2002
@@ -37,7 +37,7 @@ limits = {{again_s = 0}}
 @pytest.fixture(scope="module")
 def apart(maker: Any) -> Iterator[Installation]:
     """A service with people of different parts."""
-    with maker.batch() as make:
+    with maker.batch(forked=True) as make:
         made = make(settings=LISTS)
         made.start()
         yield made

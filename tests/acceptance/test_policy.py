@@ -13,6 +13,8 @@ from hitl.cards.wording import say
 from tests.acceptance.installation import ALONE, Installation, until
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 DENIES = (
     "version: 1\nrules:\n  - {id: nothing-new, tool: write_file, action: deny, message: Nothing is written here.}\n"
 )
@@ -41,10 +43,10 @@ def put(folder: Path, text: str) -> None:
     new.rename(folder / "team.yaml")
 
 
-def red(service: Installation, name: str) -> str:
-    """What the doctor says under a name, if it is red."""
+def reds(service: Installation) -> dict[str, str]:
+    """What the doctor says under each name that is red."""
     checks = json.loads(service.run("doctor", "--json").stdout)
-    return "".join(check["text"] for check in checks if check["name"] == name and check["state"] == "red")
+    return {check["name"]: check["text"] for check in checks if check["state"] == "red"}
 
 
 def test_a_bad_document_keeps_the_service_from_starting(make: Callable[..., Installation]) -> None:
@@ -102,12 +104,13 @@ def test_a_bad_change_keeps_the_old_document(make: Callable[..., Installation], 
     service.start()
     put(tmp_path / "policies", BROKEN)
     until(lambda: "policy.refused" in service.log, "the bad document to be seen")
-    told = [red(service, "service"), red(service, "policy")]
-    assert [True] * 2 == ["/rules/0/tol" in text and "\n" not in text for text in told]
+    told = reds(service)
+    assert [True] * 2 == ["/rules/0/tol" in told[name] and "\n" not in told[name] for name in ("service", "policy")]
     assert "Nothing is written here." in service.say("write a.txt hi")[0]
     put(tmp_path / "policies", DENIES)
+    until(lambda: not service.call("ping")["troubles"], "the service to be content")
 
-    until(lambda: not red(service, "service"), "the doctor to be content")
+    assert {"service", "policy"}.isdisjoint(reds(service))
 
 
 def test_monitor_runs_and_tells(make: Callable[..., Installation]) -> None:
@@ -117,5 +120,5 @@ def test_monitor_runs_and_tells(make: Callable[..., Installation]) -> None:
     said = service.say("write a.txt hi")
 
     assert "hi" == (service.workspace / "a.txt").read_text().strip(), said
-    assert "stage dev, mode monitor" in red(service, "mode")
+    assert "stage dev, mode monitor" in reds(service)["mode"]
     assert "mode='monitor'" in service.log

@@ -13,6 +13,8 @@ import pytest
 from tests.acceptance.installation import ME, Installation
 from tests.acceptance.making import Maker
 
+pytestmark = pytest.mark.forked
+
 #: A token in a known format, which is masked wherever a call is shown.
 TOKEN = "ghp_" + "a1B2" * 9
 #: A reason that a spreadsheet would take for a formula.
@@ -22,7 +24,7 @@ FORMULA = "=HYPERLINK(1)"
 @pytest.fixture(scope="module")
 def worked(maker: Maker) -> Iterator[Installation]:
     """A service, stopped, that was asked for three calls: one was rejected, one withdrawn, and one is pending."""
-    with maker.batch() as make:
+    with maker.batch(forked=True) as make:
         made = make()
         made.start()
         rejected = asked(made, ["rm", "-r", "build"])

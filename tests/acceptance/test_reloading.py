@@ -19,6 +19,8 @@ from tests.sentences import says
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.forked
+
 PENDING = {"tool": "deploy", "args": {"argv": ["true"]}}
 
 

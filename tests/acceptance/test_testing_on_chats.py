@@ -62,10 +62,11 @@ def check(surface: str, approvers: dict[str, str], ended: tuple[int, str, str]) 
 
     assert 1 == status, errors
     for who, wanted in PRESSES.items():
-        assert says(told, "test.pressed", name=approvers[who], status=wanted, surface=surface)
+        name = say("test.name", name=approvers[who], surface=surface)
+        assert says(told, "test.pressed", name=name, status=wanted, surface=surface)
     silent = [line for line in told.splitlines() if line.startswith("✗")]
     assert 1 == len(silent)
-    assert says(silent[0], "test.ended", name=approvers["cyd"])
+    assert says(silent[0], "test.silent", name=say("test.name", name=approvers["cyd"], surface=surface))
 
 
 @pytest.fixture
@@ -117,3 +118,33 @@ async def test_the_report_names_who_pressed_nothing_on_slack(
         await slack.press(people[who], card, label)
 
     check("slack", approvers, await tried(service, press))
+
+
+async def test_a_press_on_one_surface_proves_nothing_about_the_other(
+    install: Callable[..., Installation], telegram: TelegramServer, slack: SlackServer
+) -> None:
+    """Ann has accounts on both. She presses on Telegram alone, so the report names her on Slack."""
+    bot, app = await telegram.bot(), await slack.app(socket_mode=True)
+    person, member = await telegram.user("Ann"), await slack.user("Ann")
+    chat = await telegram.private(person, bot)
+    accounts = [f"telegram:{person.id}", f"slack:{member.team_id}/{member.id}"]
+    section = (
+        f"[principals]\nann = {json.dumps(accounts)}\n"
+        f'[telegram]\napi = "{telegram.root_url}"\n[slack]\napi = "{slack.api_url}"\npace = 0\n'
+    )
+    tokens = {"SAYSO_TELEGRAM__TOKEN": bot.token}
+    tokens |= {"SAYSO_SLACK__BOT_TOKEN": app.bot_token, "SAYSO_SLACK__APP_TOKEN": app.app_token}
+    service = install(settings=settings(section, {"ann": "ann"}), environment=tokens)
+    await asyncio.to_thread(service.start)
+    command = service.begin("test", "--wait", "10", "--json")
+    try:
+        label = say("button.approve")
+        card = await telegram.wait_message(chat, asked("ann"), button=label, timeout=20)
+        await telegram.press(person, card, label)
+        told, errors = await asyncio.to_thread(command.communicate)
+    finally:
+        command.kill()
+
+    assert 1 == command.returncode, errors
+    found = {one["asked_on"]: (one["passed"], one["status"], one["missed"]) for one in json.loads(told)["tests"]}
+    assert {"telegram": (True, "approved", []), "slack": (False, "expired", [])} == found

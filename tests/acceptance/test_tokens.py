@@ -12,13 +12,15 @@ import pytest
 
 from tests.acceptance.installation import ME, Installation, until
 
+pytestmark = pytest.mark.forked
+
 SETTINGS = f'requesters = ["{ME}"]\napprovers = ["local:4321"]\noperators = ["{ME}"]\n[http]\nport = 0\n'
 
 
 @pytest.fixture
 def service(maker: Any) -> Iterator[Installation]:
     """A service that listens on TCP."""
-    with maker.batch() as make:
+    with maker.batch(forked=True) as make:
         made = make(settings=SETTINGS)
         made.start()
         yield made

@@ -133,7 +133,7 @@ def test_a_secret_that_can_not_be_kept_adds_nothing(config: Path) -> None:
     before = config.read_text()
     (config.parent / "keys").touch()
 
-    assert refused(webhook(config), "nothing was added")
+    assert refused(webhook(config), "Nothing was added")
     assert before == config.read_text()
 
 

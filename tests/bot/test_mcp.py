@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from bot.doctor.checks import run_checks
 from bot.errors import SettingsError
 from bot.mcp import build_servers
 from bot.settings import load
+from hitl.errors import Unavailable
 from hitl.platforms import Health
 
 
@@ -35,6 +37,20 @@ env_pass = ["MADE_UP_TOKEN"]
 
     assert {"LEVEL": "info", "KEY": "made up", "MADE_UP_TOKEN": "also made up"} == target.env
     assert {"made up", "also made up"} == set(target.secrets)
+
+
+async def test_no_log_holds_the_address_of_a_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Also when everything is logged: many servers take their key in the address, where no form tells it."""
+    for name in ("", "httpx2", "httpcore2", "mcp"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    servers = build_servers(load(written(tmp_path, '[mcp.servers.far]\nurl = "http://127.0.0.1:9/made-up-key/mcp"\n')))
+    with pytest.raises(Unavailable):
+        await servers.offers("far")
+    await servers.stop()
+
+    assert "upstream.not_started" in caplog.text
+    assert "made-up-key" not in caplog.text
+    assert "made-up-key" not in str(servers.troubles())
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ class _Talk(socketserver.StreamRequestHandler):
 
 
 def _made(approver: str, asked: dict[str, Any]) -> dict[str, Any]:
-    return {"place": "local", "approver": approver, "call": asked, "routes": [], "error": None}
+    about = {"place": "local", "approver": approver, "surface": None}
+    return about | {"call": asked, "routes": [], "error": None}
 
 
 @pytest.fixture

@@ -127,10 +127,12 @@ def asked(wire: Wire, *answers: tuple[int, Any]) -> tuple[Ran[str] | NotRun, int
 
 def test_what_was_approved_runs(wire: Wire) -> None:
     """The honest case, which the others differ from in one thing each."""
-    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), claimed(), (200, call("succeeded")))
+    came, ran = asked(wire, (202, call("pending")), claimed(), (200, call("succeeded")))
 
     assert isinstance(came, Ran)
     assert ("paid", 1) == (came.value, ran)
+    assert ["/v1/calls", "/v1/calls/r1/claim", "/v1/calls/r1/finish"] == [path for _, path, _, _ in wire.heard]
+    assert "wait=30" == wire.heard[1][2]["Prefer"]
     assert {f"Bearer {TOKEN}"} == {headers["Authorization"] for _, _, headers, _ in wire.heard}
 
 
@@ -147,7 +149,7 @@ def test_what_was_approved_runs(wire: Wire) -> None:
 )
 def test_what_people_saw_must_be_what_runs(wire: Wire, answer: tuple[int, Any]) -> None:
     """The client computes the digest from what it is about to run; the service hears that it didn't run."""
-    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), answer, (200, call("failed")))
+    came, ran = asked(wire, (202, call("pending")), answer, (200, call("failed")))
 
     assert isinstance(came, NotRun)
     assert ("refused", 0) == (came.status, ran)
@@ -157,10 +159,20 @@ def test_what_people_saw_must_be_what_runs(wire: Wire, answer: tuple[int, Any]) 
 @pytest.mark.parametrize("status", ["rejected", "expired", "denied", "withdrawn", "undeliverable", "lapsed", "unheard"])
 def test_no_other_status_runs(wire: Wire, status: str) -> None:
     """Also not one that a newer service may have."""
-    came, ran = asked(wire, (202, call("pending")), (200, call(status)))
+    came, ran = asked(wire, (202, call("pending")), problem("ALREADY_DECIDED", 409), (200, call(status, reason="No.")))
 
     assert isinstance(came, NotRun)
-    assert (status, 0) == (came.status, ran)
+    assert (status, "No.", 0) == (came.status, came.reason, ran)
+
+
+def test_a_service_that_does_not_wait_in_a_claim_is_waited_for_in_a_read(wire: Wire) -> None:
+    """An older service answers at once that the call is pending. Then the client waits as before, and claims again."""
+    early = problem("STILL_PENDING", 409)
+    came, ran = asked(wire, (202, call("pending")), early, (200, call("approved")), claimed(), (200, call("succeeded")))
+
+    assert isinstance(came, Ran)
+    assert 1 == ran
+    assert ["POST", "POST", "GET", "POST", "POST"] == [method for method, _, _, _ in wire.heard]
 
 
 def problem(code: str, status: int) -> tuple[int, dict[str, Any]]:
@@ -176,13 +188,14 @@ def test_a_denied_call_is_an_outcome(wire: Wire) -> None:
     assert ("denied", "Because.", "r1", 0) == (came.status, came.reason, came.ref, ran)
 
 
-@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
-def test_a_claim_that_is_refused_runs_nothing(wire: Wire, code: str) -> None:
+@pytest.mark.parametrize("status", ["approved", "running", "succeeded"])
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
+def test_a_claim_that_is_refused_runs_nothing(wire: Wire, code: str, status: str) -> None:
     """Somebody else has it, it is over, or it isn't fit."""
-    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), problem(code, 409))
+    came, ran = asked(wire, (202, call("pending")), problem(code, 409), (200, call(status)))
 
     assert isinstance(came, NotRun)
-    assert ("refused", 0) == (came.status, ran)
+    assert ("refused", "Because.", 0) == (came.status, came.message, ran)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +273,17 @@ def test_what_cannot_be_withdrawn_does_not_hide_the_interruption(wire: Wire) -> 
     wire.answers = [(202, call("pending")), (0, b""), (409, {"code": "ALREADY_DECIDED", "detail": "", "ref": "r1"})]
     with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
         sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+
+def test_a_call_that_was_approved_as_its_wait_was_interrupted_is_reported_as_not_run(wire: Wire) -> None:
+    """The approval may have claimed it for the wait, and the answer is lost. The service hears that nothing ran."""
+    decided = (409, {"code": "ALREADY_DECIDED", "detail": "", "ref": "r1"})
+    wire.answers = [(202, call("pending")), (0, b""), decided, (200, call("failed"))]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+    _, path, _, body = wire.heard[-1]
+    assert ("/v1/calls/r1/finish", "failed") == (path, body["result"])
 
 
 def test_an_interrupted_run_is_reported_as_unknown(wire: Wire) -> None:

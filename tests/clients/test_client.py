@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import threading
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from hitl.errors import NotApprover
+from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.settings import configuration
 from sayso_client.wire import request
 from tests.answered import answers
 from tests.clients.answering import answer_with, chunked, problem, read_request
@@ -110,6 +113,26 @@ def test_nobody_poses_as_the_service_by_being_there_first(foreign: Path, tmp_pat
     tmp_path.chmod(0o1777)
     with raises(ClientError, "reach.foreign", folder=foreign.parent):
         Client(foreign)
+    os.chown(foreign.parent, 0, 0)
+
+    with Client(foreign) as client:
+        assert {} == client.call("ping")
+
+
+def test_no_client_of_a_program_asks_who_was_there_first(foreign: Path, tmp_path: Path) -> None:
+    """`Sayso` and `AsyncSayso` refuse that folder too, also if it was made after they were."""
+
+    async def read() -> None:
+        await waiting.read("K7Q2MX")
+
+    tmp_path.chmod(0o1777)
+    place = foreign.parent.rename(tmp_path / "later")
+    blocking, waiting = Sayso(configuration(socket=foreign)), AsyncSayso(configuration(socket=foreign))
+    place.rename(foreign.parent)
+    with blocking, raises(ClientError, "reach.foreign", folder=foreign.parent):
+        blocking.read("K7Q2MX")
+    with raises(ClientError, "reach.foreign", folder=foreign.parent):
+        asyncio.run(read())
     os.chown(foreign.parent, 0, 0)
 
     with Client(foreign) as client:

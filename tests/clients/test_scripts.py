@@ -39,16 +39,27 @@ def test_scripts_are_found_and_data_is_not(folder: Path, command: str, files: st
     """A program by its path, what an interpreter is given, and other words that are scripts."""
     found = digests(command.split(), str(folder))
 
+    assert found is not None
     assert files.split() == list(found)
     assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == found[name] for name in found)
 
 
 def test_a_change_is_found(folder: Path) -> None:
     """By the bytes; a file that is gone has changed, too."""
-    found = digests(["bash", "deploy.sh"], str(folder))
+    found = digests(["bash", "deploy.sh"], str(folder)) or {}
     before = changed(found, str(folder))
     (folder / "deploy.sh").write_text("other")
     after = changed(found, str(folder))
     (folder / "deploy.sh").unlink()
 
     assert (None, "deploy.sh", "deploy.sh") == (before, after, changed(found, str(folder)))
+
+
+def test_a_command_with_more_scripts_than_can_be_bound_is_refused(folder: Path) -> None:
+    """Nobody may believe that all of them stay as they are."""
+    names = [f"s{number}.sh" for number in range(201)]
+    for name in names:
+        (folder / name).touch()
+
+    assert digests(["cat-all", *names], str(folder)) is None
+    assert 200 == len(digests(["cat-all", *names[1:]], str(folder)) or ())

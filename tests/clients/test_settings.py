@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
+import certifi
 import pytest
 
 from sayso_client import ClientError, Sayso, configuration
@@ -74,6 +75,15 @@ def test_no_keys_of_connections_are_logged(tmp_path: Path, monkeypatch: pytest.M
         assert trusting(None).keylog_filename is None
 
     assert not (tmp_path / "keys").exists()
+
+
+def test_the_environment_names_no_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sets such a variable could name the authority of a false service, which approves everything."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    system = trusting(None).get_ca_certs()
+    monkeypatch.setenv("SSL_CERT_FILE", certifi.where())
+
+    assert system == trusting(None).get_ca_certs() != ssl.create_default_context().get_ca_certs()
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

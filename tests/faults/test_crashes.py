@@ -22,6 +22,8 @@ from tests.answered import answers
 from tests.patience import PATIENCE_S
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 #: One line is added by each run of the tool.
 RUN = "run echo ran >> out.txt"
 SECRET = "the claimant's own"

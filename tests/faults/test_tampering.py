@@ -14,6 +14,8 @@ from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.forked
+
 RUN = "run echo ran >> out.txt"
 CLAIM = secret_hash("mine")
 #: What of a waiting call somebody might like to be otherwise.

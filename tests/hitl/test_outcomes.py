@@ -48,6 +48,7 @@ def test_why_a_call_was_unfit_is_kept_as_a_code_with_its_reason(what: Unfit, why
         fact(Noted.POLICY_ERROR),
         fact(Noted.FLOOR),
         fact(Noted.MUST_ASK),
+        fact(Noted.UNBOUND),
         fact(Noted.OFF),
     ],
 )

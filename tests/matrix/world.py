@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.installation import ME, Installation
-from tests.matrix.forks import Fork
+from tests.forks import Fork
 from tests.matrix.rooms import PATIENCE_S, Room
 
 #: The part of the lives that end before the service is ready, and of those in which one press is waited for.

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.canaries import CANARIES
 from tests.scenarios.harness import Stage
 from tests.scenarios.minutes import Minutes
 from tests.scenarios.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from tests.scenarios.harness import Surface
 
@@ -19,6 +20,14 @@ SURFACES: dict[str, Callable[[], Surface]] = {
     "plain terminal": Terminal,
     "boxed terminal": lambda: Terminal(width=72),
 }
+
+
+@pytest.fixture(autouse=True)
+def canaries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever happens in a scenario: no planted secret is in the log, a card, an answer, the record or a child."""
+    with CANARIES.planted(monkeypatch):
+        yield
+    assert set() == CANARIES.found()
 
 
 @pytest.fixture(params=SURFACES)

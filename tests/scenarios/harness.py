@@ -6,6 +6,7 @@ written against `Stage` and `Surface` alone, and run on every surface in `confte
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,12 +14,15 @@ from adapters.agents.offline import TOOLS
 from bot.service import Service
 from bot.surfaces import surfaces
 from hitl import question
-from hitl.call import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
+from hitl.call import Action, Ask, Call, Ran, Result, Risk, Runs, Status, ToolInfo, Verb
+from hitl.cards.data import full_view
 from hitl.cards.wording import SIGNS, say
 from hitl.gate import Gate
+from hitl.history import told as exported
 from hitl.people import Directory
 from hitl.proof.keyring import Keyring
 from hitl.testing import ScriptedExecutor, SetClock
+from tests.canaries import ARGUMENTS, CANARIES, KEY, PASSWORD, TOKEN
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.sentences import says
 
@@ -31,7 +35,7 @@ PEOPLE = ("uma", "ann", "bob", "sam")
 FAKE_STATUS = "\n".join(
     (
         "x",
-        f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
+        f"ABC234 delete_file: {say('outcome.succeeded', how=say('outcome.how.approved'), by='ann')}",
         f"{SIGNS[Risk.LOW]} {say('card.headline', who='ann', phrase='read_file')}",
     )
 )
@@ -64,6 +68,13 @@ def told(stage: Any, who: str, call: Call) -> str:
         return str(stage.last(who))
     message = card(call)
     return str(getattr(message, "shown", message).text)
+
+
+def record_of(store: Store) -> list[object]:
+    """The record as it is exported, and each call as an operator reads it."""
+    calls, lines = store._calls, store._record  # noqa: SLF001 - MemoryStore's
+    views = [full_view(call, [line for line in lines if line.ref == ref]) for ref, call in calls.items()]
+    return [*views, *(exported(line, calls.get(line.ref)) for line in lines)]
 
 
 class Surface(Protocol):
@@ -106,6 +117,9 @@ class Stage:
         self.rules = Rules()
         self.rules.verdicts |= {tool: verdict(*rule) for tool, rule in _RULES.items()}
         self.executor = ScriptedExecutor({(TOOLS, tool): ToolInfo("workspace", tool) for tool in _RULES})
+        self.executor.outcome = Ran(Result.SUCCEEDED, f"done with {TOKEN}")
+        CANARIES.look("what people see", lambda: itertools.chain.from_iterable(map(surface.heard, PEOPLE)))
+        CANARIES.look("the record", lambda: record_of(self.store))
         self.service = Service(self._gate())
         surface.open(self.service)
 
@@ -117,7 +131,7 @@ class Stage:
             policies=self.rules,
             people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],), surfaces=surfaces()),
             executor=self.executor,
-            keys=Keyring([("k1", b"1" * 32)]),
+            keys=Keyring([("k1", KEY)]),
             owner="service:test",
         )
 
@@ -127,7 +141,7 @@ class Stage:
 
     async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
         """Uma's agent asks for a call."""
-        asked = {"path": "notes.txt"} if args is None else args
+        asked = ARGUMENTS if args is None else args
         who = self.surface.identities["uma"]
         submitted = await self.service.submit(
             Ask(TOOLS, tool, asked, who, self.surface.conversation, Runs.SERVICE, agent="offline", **more)
@@ -160,8 +174,10 @@ class Stage:
         await self.store.check_record()
 
     def ran(self) -> list[dict[str, Any]]:
-        """The arguments of every call that was run, oldest first."""
-        return [call.arguments for call in self.executor.ran]
+        """The arguments of every call that was run, oldest first, without the planted secret."""
+        return [
+            {name: value for name, value in call.arguments.items() if value != PASSWORD} for call in self.executor.ran
+        ]
 
     def last(self, who: str) -> str:
         """What was shown to that person last."""

@@ -8,6 +8,7 @@ import pytest
 
 from hitl.call import Risk, Status, Verb
 from hitl.cards.languages import LANGUAGES
+from hitl.cards.redaction import mask
 from hitl.outcomes import Told
 from hitl.proof.canonical import digest_mark
 from hitl.records import replace
@@ -54,6 +55,7 @@ async def test_nothing_that_people_read_is_outside_the_catalogue(stage: Stage, m
         digest_mark(first.digest),
         first.verdict.why,
         "rule aaaaaaaaaaaa",
+        mask(stage.executor.outcome.output),
     )
     for who in PEOPLE:
         assert [] == outside([*stage.surface.heard(who), stage.surface.card(first)], known)

@@ -25,9 +25,10 @@ from hitl.proof.keyring import Keyring
 from hitl.testing import ScriptedExecutor, SetClock
 from simulators.slack import SlackServer
 from simulators.telegram import TelegramServer
+from tests.canaries import CANARIES, KEY, PASSWORD
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
-from tests.scenarios.harness import saying
+from tests.scenarios.harness import record_of, saying
 from tests.wired import telegram_settings
 from tests.wired_slack import slack_settings
 
@@ -66,6 +67,7 @@ class Town:
     def __post_init__(self) -> None:
         """A record that outlives every service."""
         self.store = Store(self.clock)
+        CANARIES.look("the record", lambda: record_of(self.store))
 
     @property
     def routes(self) -> tuple[str, str]:
@@ -86,7 +88,7 @@ class Town:
             policies=rules,
             people=people,
             executor=self.executor,
-            keys=Keyring([("k1", b"1" * 32)]),
+            keys=Keyring([("k1", KEY)]),
             owner="service:test",
         )
 
@@ -127,7 +129,9 @@ class Town:
 
     async def ask(self) -> Call:
         """A call from this machine, whose cards go to both."""
-        asked = Ask(TOOLS, "delete_file", {"path": "x"}, "local:1", "local", Runs.SERVICE, timeout_s=300)
+        asked = Ask(
+            TOOLS, "delete_file", {"path": "x", "password": PASSWORD}, "local:1", "local", Runs.SERVICE, timeout_s=300
+        )
         return (await self.service.submit(asked)).call
 
     def telegram_card(self, call: Call) -> TelegramMessage | None:

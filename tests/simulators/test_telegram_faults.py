@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 
@@ -80,6 +81,20 @@ async def test_an_outage(raw: RawBot, telegram: TelegramServer, alice: User) -> 
     await telegram.up()
 
     assert ["anyone?"] == [one["message"]["text"] for one in await raw.updates()]
+
+
+@pytest.mark.usefixtures("private")
+async def test_nobody_else_gets_the_port_of_a_server_that_is_down(raw: RawBot, telegram: TelegramServer) -> None:
+    """While a server is down its port stays taken, so another server that starts can't answer in its place."""
+    port = int(telegram.root_url.rpartition(":")[2])
+    await telegram.down()
+    with socket.socket() as another, pytest.raises(OSError, match="in use"):
+        another.bind(("127.0.0.1", port))
+    with pytest.raises(aiohttp.ClientConnectorError):
+        await raw.call("getMe")
+    await telegram.up()
+
+    assert (await raw.do("getMe"))["is_bot"]
 
 
 async def test_planned_trouble_can_be_called_off(raw: RawBot, telegram: TelegramServer) -> None:

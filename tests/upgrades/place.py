@@ -10,6 +10,7 @@ import itertools
 import json
 import subprocess
 import sys
+import tarfile
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +24,12 @@ from tests.acceptance.installation import ME, SAYSO, Installation
 TREE = Path(__file__).parents[2]
 #: Old databases, a folder each, named by the newest migration that they have.
 LANDED = Path(__file__).parent / "landed"
+#: What a row that isn't over may be left as, and how it ends if nothing more is done about it.
+OPEN = {
+    "awaiting_confirmation": "expired",
+    "executing, unclaimed": "lapsed",
+    "executing, claimed": "unknown",
+}
 TOKEN = "7100000001:AAtest_" + "0" * 28
 #: The ends of the labels of buttons: older cards had a sign before them.
 APPROVE, REJECT, DETAILS = "Approve", "Reject", "Details"
@@ -183,3 +190,18 @@ def _restored(told: dict[str, Any], room: Chat, world: World) -> Message:
     keyboard = tuple(tuple(row) for row in told.pop("keyboard"))
     sender = world.users[told.pop("sender")]
     return Message(chat_id=room.id, sender=sender, keyboard=keyboard, bot_id=room.bot_id, **told)
+
+
+def unpack(landed: Path, state: Path) -> None:
+    """Make the state folder as the old process left it."""
+    state.mkdir(mode=0o700)
+    with tarfile.open(landed / "state.tar.xz") as tar:
+        tar.extractall(state, filter="data")
+    for file in state.iterdir():
+        file.chmod(0o600)
+
+
+def kind(row: dict[str, Any]) -> str:
+    """The state of a row; of one that executes, also whether it is claimed."""
+    claimed = "claimed" if row["claim_owner"] else "unclaimed"
+    return f"{row['state']}, {claimed}" if row["state"] == "executing" else str(row["state"])

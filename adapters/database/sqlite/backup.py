@@ -43,6 +43,9 @@ class Restored:
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
+    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. None if the database
+    #: that the copy replaced can't tell.
+    revived: frozenset[str] | None
 
 
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
@@ -106,6 +109,8 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
         with surveyed(copy) as survey:
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
+            working = survey.tokens() - survey.revoked_tokens()
+        revived = _revoked_since(state / "sayso.db", working) if working else frozenset[str]()
         marked = mark.path.exists()
         beyond = not marked and open_calls > 0
         told = mark.read()
@@ -113,7 +118,16 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
             kept = _put(copy, state / "sayso.db", now)
     finally:
         folder.close()
-    return Restored(examined, open_calls, beyond or told is None or told[0] > newest, marked, kept)
+    return Restored(examined, open_calls, beyond or told is None or told[0] > newest, marked, kept, revived)
+
+
+def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
+    """Return those of the copy's working tokens that the database calls revoked. None if it isn't there or damaged."""
+    try:
+        with surveyed(database) as survey:
+            return frozenset(working & survey.revoked_tokens())
+    except Unavailable:
+        return None
 
 
 @contextlib.contextmanager

@@ -93,6 +93,16 @@ class Survey:
         agents = select(CredentialRow.origins).where(live, col(CredentialRow.scope) == Scope.AGENT.value)
         return [tuple(json.loads(origins)) for origins in self.session.exec(agents)]
 
+    def tokens(self) -> set[str]:
+        """Return the names of all tokens, also of revoked ones."""
+        return set(self.session.exec(select(CredentialRow.name)).all())
+
+    def revoked_tokens(self) -> set[str]:
+        """Return the names of the tokens that the record calls revoked."""
+        event = Event.CREDENTIAL_REVOKED.value
+        lines = self.session.exec(select(AuditRow.data).where(AuditRow.ref == "", AuditRow.event == event)).all()
+        return {str(data_of(line).get("name")) for line in lines}
+
     def newest_position(self) -> int:
         """Return the position of the newest line of the record, or 0 for an empty record."""
         return self.session.exec(select(func.max(AuditRow.id))).one() or 0

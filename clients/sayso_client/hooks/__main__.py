@@ -28,8 +28,8 @@ HOSTS = {
     "qwen": "qwen",
 }
 _BLOCK = 2
-#: Variables with which the host's environment could choose who is trusted as the service, or read what is sent to it.
-_UNTRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES")
+#: Variables with which the host's environment could choose the code or the settings of TLS.
+_UNTRUSTED = ("OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES")
 _OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--patience")
 
 

@@ -36,6 +36,10 @@ PROBED, REACHED = "sayso", "reached"
 #: The seconds in which the service must answer the check.
 _PROBE_S = 10
 
+#: The codes of errors of the installation. Their sentences name commands and settings for a person to use.
+#: A model could use them too, because it reads the reason of a denial.
+_FOR_PEOPLE = frozenset({"UNAVAILABLE", "CONFIGURATION", "NOT_APPROVER", "UNAUTHENTICATED"})
+
 #: The number of characters of a session's id on the card, which distinguish the session from others.
 _SHORT_SESSION = 8
 
@@ -68,7 +72,7 @@ class Hook:
         except NotUnderstoodError as error:
             return self._denied(event, say("hook.odd", host=self._host.NAME, what=error))
         except ClientError as error:
-            return self._denied(event, error.message)
+            return self._denied(event, say("hook.unable") if error.code in _FOR_PEOPLE else error.message)
         except Exception as error:  # noqa: BLE001 - if a hook crashes, the host runs the tool
             return self._denied(event, say("hook.failed", error=type(error).__name__))
 

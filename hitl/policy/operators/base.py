@@ -36,13 +36,15 @@ class ConditionUse:
     """The use that a condition is compiled for.
 
     ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is under a ``not``,
-    ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk.
+    ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk. ``asking`` says
+    that its rule asks, so that the rule would keep a later deny from deciding.
     """
 
     loosen: bool
     negated: bool = False
     textual: bool = False
     rating: bool = False
+    asking: bool = False
 
     def inside_not(self) -> ConditionUse:
         """Return the use for a condition inside a ``not``: a condition that would tighten loosens, and the reverse."""
@@ -56,6 +58,13 @@ class ConditionUse:
         default. An allow rule doesn't hold, not even if the condition is under a ``not``.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
+
+    def elsewhere(self, answer: int) -> int:
+        """The answer for a call that lacks the argument, if the same condition on another argument gives ``answer``.
+
+        An ask that holds is only UNSURE then: it leaves the decision to a later rule that denies.
+        """
+        return min(answer, UNSURE) if self.asking else answer
 
     def other(self, key: str) -> int:
         """The answer for a value of a type that the condition can't compare."""

@@ -18,7 +18,7 @@ from hitl.policy.operators.base import (
     flag,
     split,
 )
-from hitl.policy.operators.scope import CallScope, plain_words
+from hitl.policy.operators.scope import ROLE, CallScope, plain_words
 from hitl.policy.shell import ShellReading, read_line
 from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
@@ -56,7 +56,7 @@ def _build_programs(condition: Condition, use: ConditionUse) -> Test:
         found = _reading(scope, condition, use)
         if found is None or not condition.value:
             return use.missing if condition.value else NO
-        answer = _strict(listed.judge(found), found, use)
+        answer = _named(scope, condition, use, _strict(listed.judge(found), found, use))
         return min(answer, UNSURE) if listed.options and use.loosen else answer
 
     return test
@@ -68,6 +68,14 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
     contenox looks in no other argument for the value.
     """
     return use.textual and condition.key not in scope.args
+
+
+def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
+    """Return the answer for a command. It counts less if the command isn't in the argument that the condition names."""
+    if not use.asking or condition.key.startswith(ROLE):
+        return answer
+    absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING
+    return use.elsewhere(answer) if absent else answer
 
 
 def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> ShellReading | None:
@@ -92,7 +100,8 @@ def _build_prefixes(condition: Condition, use: ConditionUse) -> Test:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
         if found is None:
             return use.missing
-        return listed.judge(plain_words(scope.args, condition.key), found, least=2 if use.textual else 1)
+        answer = listed.judge(plain_words(scope.args, condition.key), found, least=2 if use.textual else 1)
+        return _named(scope, condition, use, answer)
 
     return test
 
@@ -153,7 +162,7 @@ def _build_substitution(condition: Condition, use: ConditionUse) -> Test:
             return use.missing
         texts = [leaf for leaf in values.leaves(scope.args) if isinstance(leaf, str)]
         if any(mark in text for text in texts for mark in _SUBSTITUTES):
-            return YES
+            return use.elsewhere(YES) if absent else YES
         if absent:
             return use.missing
         found = scope.shell(condition.key)

@@ -95,6 +95,7 @@ def _build_path_matches(condition: Condition, use: ConditionUse) -> Test:
 def _build_glob(condition: Condition, use: ConditionUse) -> Test:
     globs: tuple[Glob | None, ...] = condition.value
     anywhere, other = condition.key == ANYWHERE, use.other(condition.key)
+    as_text = use.textual or not (use.loosen or anywhere)
     quick = hints(globs) if not use.loosen else None
     relevant = quick if anywhere else None
 
@@ -103,9 +104,9 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
         def judge(value: Any) -> int:
             if type(value) is not str:
-                if value is None or not use.textual:
-                    return other
-                value = values.text(value)
+                # A tool may use a number, true or false as the name that its text spells.
+                spelt = as_text and value is not None and judge(values.text(value))
+                return spelt if use.textual and value is not None else max(spelt, other)
             text: str = value
             # no path is so long, but with the key ``*`` the text may be something other than a path
             if len(text) > MAX_PATH:
@@ -211,7 +212,8 @@ def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
         known = scope.shape
         if known is None or not known.shows_trees(scope.args):
             return YES if wanted else NO
-        answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
+        folders = list(values.leaves(scope.role("reads")))
+        answer = scope.open_trees(folders) if all(isinstance(path, str) for path in folders) else UNSURE
         return answer if wanted else opposite(answer)
 
     return test

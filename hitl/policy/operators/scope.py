@@ -25,8 +25,8 @@ ROLE: Final = "@"  # the first character of a key for each argument in a role: @
 #: The budget for one call; judging one short value takes one unit. Once the budget is used up, conditions answer
 #: UNSURE.
 MAX_WORK = 6_000
-#: At most this many words of a list, or characters of a text, are passed to the reader of commands. That reader looks
-#: at fewer.
+#: At most this many words of a list, or characters of a text, are passed to the reader of commands. The reader itself
+#: looks at fewer.
 MAX_TOKENS: Final = 8_192
 #: The tool group and the tool whose argument roles apply to a command that the caller runs itself.
 _SHELL: Final = ("", "bash")
@@ -263,7 +263,7 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
         return read_line(command) if not extra else _with_arguments(args, command, extra)
     if command is values.MISSING:
         return read_argv(extra) if extra else None
-    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else ShellReading()
+    reading = ShellReading() if isinstance(command, Mapping) else read_argv([*_tokens(command), *extra])
     if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command[:MAX_TOKENS]):
         line = _as_line([*command, *extra]) if joins else None
         if line is not None:

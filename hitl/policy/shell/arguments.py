@@ -218,6 +218,8 @@ class _Reader:
                 raise NotPlain(f"{' '.join(self.program.path)} {name} needs a value")
             if value.loose:
                 raise NotPlain(f"{name} gets words that are known only when the line runs")
+            if self.plain and takes.kind != "out" and self._may_read(value):
+                self.call.values.append(("path", value))
         self.call.given[name] = value
         if value is None:
             return
@@ -233,6 +235,15 @@ class _Reader:
         if value.text is not None and not known.accepts(kind, value.text):
             raise NotPlain(f"{' '.join(self.program.path)} {name} gets a value that isn't known here")
         self.call.values.append((kind, value))
+
+    def _may_read(self, value: ShellWord) -> bool:
+        """Whether an option's value behind an operand may be a file that the program reads.
+
+        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have a parser of
+        their own, which is the same on every system.
+        """
+        kinds = {kind for form in self.program.operands for kind in form.kinds}
+        return not self.program.style and value.text is not None and not kinds.isdisjoint(("path", "named"))
 
     def _move(self, value: ShellWord) -> None:
         if value.literal is None:

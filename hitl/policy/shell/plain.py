@@ -51,6 +51,10 @@ _TIED = names(
     "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
     "commands functions aliases parameters"
 )
+#: Programs that run or obey the text of an argument.
+_TAKE_SCRIPTS = names("sed awk gawk mawk nawk jq bash sh dash")
+#: An option of `read` with a variable's name joined to it (`-aPATH`).
+_JOINED_ARRAY = re.compile(r"-[^-]*a.")
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
 
@@ -127,6 +131,8 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
         if joint != "|":
             start = here.success if joint == "&&" else here.any
         step = Step(tuple(map(ShellWord, command)), start, fed_by=before)
+        if joint == "|" and command[0] == "cd":
+            raise NotPlain("a pipe ends in a change of the working folder")
         found.append(step)
         went = _gone_to(step) if command[0] == "cd" and joint != "|" else start
         after = _Folders(went, _union(start, went))
@@ -185,6 +191,7 @@ class _Walk:
     def pipeline(self, node: Node, state: _State) -> _Folders:
         """Visit a pipe. Each part runs in a shell of its own, so it can't change the folder or a variable of the next.
 
+        Some shells run the last part themselves (zsh, ksh), so a last part that changes the folder is refused.
         In ``a | b && c`` the grammar may put ``b && c`` below the pipe, but bash pipes into ``b`` only. Such a line is
         refused.
         """
@@ -195,7 +202,9 @@ class _Walk:
             if child.is_named:
                 own = replace(_branch(state), fed_by=fed_by)
                 before = len(self.steps)
-                self.statement(child, own)
+                found = self.statement(child, own)
+                if child == node.children[-1] and {*found.success, *found.any} != {*own.folders}:
+                    raise NotPlain("a pipe ends in a change of the working folder")
                 fed_by = self.steps[-1] if len(self.steps) == before + 1 else None
                 if fed_by is not None and b">&" in (child.text or b""):
                     fed_by = replace(fed_by, merged=True)
@@ -245,7 +254,7 @@ class _Walk:
         values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
-                values.append(self._read(state).word(child))
+                values.append(self._value(child, state))
             elif child.type not in _SEPARATORS:
                 raise NotPlain(f"{child.type} is not read here")
         if len(values) > _MAX_VALUES or any(value.loose for value in values):
@@ -302,6 +311,7 @@ class _Walk:
         """Visit a simple command."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
+        reader = self._read(state)
         end = -1
         for child in node.children:
             if end >= 0 and self._source[end : child.start_byte].strip(b" \t"):
@@ -309,10 +319,10 @@ class _Walk:
             end = child.end_byte
             if child.type == "variable_assignment":
                 self._setting(child, state)
-            elif child.type == "command_name":
-                found.append(self._read(state).word(child.children[0]))
             elif not child.type.endswith("_redirect"):
-                found.append(self._read(state).word(child))
+                found.append(reader.word(child.children[0] if child.type == "command_name" else child))
+        if reader.bash_only and any((word.literal or "").rpartition("/")[2] in _TAKE_SCRIPTS for word in found):
+            raise NotPlain("a script is written so that other shells hand over another one")
         step = Step(
             tuple(found),
             state.folders,
@@ -334,7 +344,7 @@ class _Walk:
             return _Folders(went, _union(state.folders, went))
         if name == "read":
             for word in step.words[1:]:
-                if word.literal is None:
+                if word.literal is None or _JOINED_ARRAY.match(word.literal):
                     raise NotPlain("read sets a variable that is not written out")
                 if not word.literal.startswith("-"):
                     state.variables[_assignable(word.literal, state)] = ShellWord(None, loose=True)
@@ -398,8 +408,14 @@ class _Walk:
         name = _assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
             return name, ShellWord("")
-        value = self._read(state).word(node.children[2])
+        value = self._value(node.children[2], state)
         return name, ShellWord(None, loose=True) if value.wild else value
+
+    def _value(self, node: Node, state: _State) -> ShellWord:
+        """Read the value of a variable. It is unknown if shells read it in different ways."""
+        reader = self._read(state)
+        value = reader.word(node)
+        return ShellWord(None, loose=True) if reader.bash_only else value
 
     def _setting(self, node: Node, state: _State) -> None:
         """Check an assignment before a command, which goes into the environment of that command."""

@@ -73,6 +73,8 @@ class Words:
 
     def __init__(self, variables: Mapping[str, ShellWord]) -> None:
         self._variables = variables
+        #: Whether a word had more than blanks in ``$'...'``. Some shells don't know this syntax.
+        self.bash_only = False
 
     def substituted(self, node: Node) -> None:
         """Read the commands whose output becomes part of a word. Raises NotPlain."""
@@ -90,6 +92,15 @@ class Words:
         for before, after in pairwise(node.children):
             if before.type == "simple_expansion" and text_of(after)[:1] in ("[", ":"):
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
+
+    def _ansi_c(self, node: Node) -> ShellWord:
+        """Read ``$'...'``. A NUL is refused: it ends the text in bash."""
+        text = text_of(node)[2:-1]
+        found = words.ansi_c(text)
+        if not _READ_ALIKE.fullmatch(text) or found != words.escapes(text):
+            raise NotPlain("shells read an escape in different ways")
+        self.bash_only |= not found.isspace()
+        return ShellWord(found)
 
     def _expanded(self, node: Node) -> ShellWord:
         """Read a variable without quotes.
@@ -177,11 +188,11 @@ class Words:
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
-def _ansi_c(text: str) -> ShellWord:
-    """Read ``$'...'``. An escaped quote is refused, because a shell without this syntax ends the text there."""
-    if "\\'" in text:
-        raise NotPlain("a quote is escaped as another shell doesn't read it")
-    return ShellWord(words.escapes(text))
+#: Escapes in ``$'...'`` that all shells read alike.
+_READ_ALIKE = re.compile(
+    r"(?:[^\\]|\\[\\abefnrtv]|\\x[0-7][0-9A-Fa-f]|\\[01][0-7]{2}(?![0-7])|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*",
+    re.DOTALL,
+)
 
 
 def looks_like_a_file(path: str) -> bool:
@@ -234,8 +245,8 @@ _WORDS: dict[str, Callable[[Words, Node], ShellWord]] = {
     "word": lambda _reader, node: _bare(text_of(node)),
     "number": lambda _reader, node: _number(node),
     "raw_string": lambda _reader, node: ShellWord(text_of(node)[1:-1]),
-    "ansi_c_string": lambda _reader, node: _ansi_c(text_of(node)[2:-1]),
-    "string": Words._string,  # noqa: SLF001 - a table of this class's own methods
+    "ansi_c_string": Words._ansi_c,  # noqa: SLF001 - a table of this class's own methods
+    "string": Words._string,  # noqa: SLF001 - as above
     "concatenation": Words._joined,  # noqa: SLF001 - as above
     **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above
     "command_substitution": Words._output,  # noqa: SLF001 - as above

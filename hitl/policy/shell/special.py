@@ -251,19 +251,24 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: One command of a sed script that only prints or edits the stream: addresses, then a command that names no file or
-#: program.
-_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
+#: A set of characters. Some versions of sed end an expression at a delimiter within a set, and to some versions a
+#: backslash within a set is an ordinary character. A script with a set in which that matters isn't read.
+_SED_SET = r"\[\^?+\]?+(?:\[(?!{mark}):[a-z]+:\]|\[(?![:.=])|(?!{mark})[^\]\[\\\n]|\\[^\]\n])*\]"
+_SED_EXPRESSION = rf"(?:(?!{{mark}})[^\[\\\n]|\\.|{_SED_SET})*{{mark}}"
+_SED_PART = r"(?:(?!{mark})[^\\\n]|\\.)*{mark}"
+#: One command of a sed script that only prints or edits the stream: addresses, then a command that names no file
+#: or program.
+_SED_ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_SED_EXPRESSION.format(mark='/')}I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
-_SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
-_SED_OTHER = _SED_PART.replace("mark", "other")
+_SED_S, _SED_Y = "(?P=mark)", "(?P=other)"
 _SED_EDIT = (
-    rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*"
-    rf"|y(?P<other>[/|#,:@!%]){_SED_OTHER}{_SED_OTHER})"
+    r"(?:[pPdDqQ=nNgGhHxl]\d*"
+    rf"|s(?P<mark>[/|#,:@!%]){_SED_EXPRESSION.format(mark=_SED_S)}{_SED_PART.format(mark=_SED_S)}[gpiI\d]*"
+    rf"|y(?P<other>[/|#,:@!%]){_SED_PART.format(mark=_SED_Y)}{_SED_PART.format(mark=_SED_Y)})"
 )
 # After sed's commands a, i and c, the rest of the line is text that sed prints.
 _sed_command = re.compile(
-    rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
+    rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|[ \t])[^\\\n]+(?=\n|$))"
 )
 _MAX_SCRIPT = 2000
 
@@ -304,7 +309,7 @@ def _awk(found: Found, step: Step) -> None:
     _reads(found, call)
 
 
-_JQ_READS = re.compile(r"\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_filename|get_search_list|\bmodulemeta\b")
+_JQ_READS = re.compile(r"\benv\b|\bENV\b|__prog|\bimport\b|\binclude\b|input_filename|get_search_list|\bmodulemeta\b")
 
 
 def _jq(found: Found, step: Step) -> None:
@@ -453,11 +458,22 @@ def _rg(found: Found, step: Step) -> None:
         found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
 
 
+#: Letters of tar's options that take a value. The table allows no other one.
+_TAR_VALUED = "fC"
+
+
 def _tar(found: Found, step: Step) -> None:
-    """Read ``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
-    first = step.words[1].literal if len(step.words) > 1 else None
-    if first is not None and first.isalpha():
-        step = replace(step, words=(step.words[0], ShellWord(f"-{first}"), *step.words[2:]))
+    """Read ``tar tf A`` and ``tar -tf A``. Letters without a dash take the words after them as values."""
+    first, rest = (step.words[1], list(step.words[2:])) if len(step.words) > 1 else (ShellWord("-"), [])
+    if first.literal is None or not (first.literal.startswith("-") or first.literal.isalpha()):
+        raise NotPlain("tar gets a first word that may be options")
+    if not first.literal.startswith("-"):
+        spread = []
+        for letter in first.literal:
+            spread.append(ShellWord(f"-{letter}"))
+            if letter in _TAR_VALUED and rest:
+                spread.append(rest.pop(0))
+        step = replace(step, words=(step.words[0], *spread, *rest))
     found.apply(parse(step))
 
 

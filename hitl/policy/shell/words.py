@@ -41,6 +41,9 @@ _ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|0?([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
     re.DOTALL,
 )
+#: The same escapes in ``$'...'``: an octal number has three digits at most; ``\\c`` takes a whole escaped backslash.
+_ANSI_C = re.compile(_ESCAPE.pattern.replace("0?([0-7]", "([0-7]").replace("c(.)", r"c(\\\\|.)"), re.DOTALL)
+_BRACED = re.compile(r"\\x\{([0-9A-Fa-f]+)\}?|\\.", re.DOTALL)
 _SURROGATES = (0xD800, 0xDFFF)
 _NAMED = {
     "a": "\a",
@@ -133,7 +136,7 @@ _DECODE: tuple[Callable[[str], str], ...] = (
     lambda o: chr(int(o, 8) & 0xFF),
     _code_point,
     _code_point,
-    lambda c: chr(ord(c) & 0x1F),
+    lambda c: chr(0x7F if c == "?" else ord(c[0]) & 0x1F),
 )
 
 
@@ -145,8 +148,14 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def escapes(text: str) -> str:
-    r"""Decode backslash escapes as ``$'...'``, ``printf`` and ``echo -e`` do (``\x72``, ``\162``, ``\u0072``)."""
+    r"""Decode backslash escapes as ``printf`` and ``echo -e`` do (``\x72``, ``\162``, ``\u0072``)."""
     return _ESCAPE.sub(_decoded, text) if "\\" in text else text
+
+
+def ansi_c(text: str) -> str:
+    r"""Decode the text in ``$'...'`` as bash does. It also has ``\x{72}``, and a NUL ends it."""
+    plain = _BRACED.sub(lambda found: f"\\x{int(found[1], 16) & 0xFF:02x}" if found[1] else found[0], text)
+    return _ANSI_C.sub(_decoded, plain).partition("\0")[0]
 
 
 _SPLIT = re.compile(

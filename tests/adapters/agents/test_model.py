@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from adapters.agents import thread
 from adapters.agents.model import Bounds, ModelAgent
 from adapters.agents.providers import KINDS, has_price, make_model
 from hitl.call import Call as ToolCall
@@ -114,6 +115,18 @@ async def test_a_rejection_is_heard_with_its_reason_and_the_identical_call_is_re
     later = ATurn(ends=rejected, before=turn.state)
     await asks.take(later)
     assert 1 == len(later.calls)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_two_calls_of_one_answer_under_one_id_are_not_asked_for(
+    server: ModelServer, agent: Agents, kind: str
+) -> None:
+    """The outcome of one could be told as that of the other. The turn ends with a reason."""
+    play(server, Reply("", tuple(Call(DELETE, {"path": path}, "call-1") for path in "ab")))
+    turn = ATurn()
+
+    assert says(await agent(kind).take(turn), "model.why.garbage")
+    assert {} == turn.calls
 
 
 async def test_a_call_that_cant_be_asked_for_is_told_to_the_model(server: ModelServer, agent: Agents) -> None:
@@ -341,17 +354,21 @@ async def test_a_chat_with_large_outputs_never_gets_too_long(server: ModelServer
     assert len(server.asked[-1].words) < 10
 
 
-async def test_a_chat_keeps_two_hundred_messages_at_most(server: ModelServer, agent: Agents) -> None:
-    """The newest, from a person's words on."""
+async def test_a_chat_keeps_so_many_messages_at_most(
+    server: ModelServer, agent: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest, from a person's words on: 200 of them, and 20 here, because a long chat takes long to grow."""
+    assert 200 == thread.MOST_MESSAGES
+    monkeypatch.setattr(thread, "MOST_MESSAGES", 20)
     state, asks = b"", agent()
-    for number in range(115):
+    for number in range(15):
         turn = ATurn(text=f"word {number}", before=state)
         await asks.take(turn)
         state = turn.state
 
     heard = server.asked[-1].words
-    assert 101 == len(heard)
-    assert ("word 14", "word 114") == (json.loads(heard[0])["says"], json.loads(heard[-1])["says"])
+    assert 11 == len(heard)
+    assert ("word 4", "word 14") == (json.loads(heard[0])["says"], json.loads(heard[-1])["says"])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,7 +16,7 @@ from adapters.executors.bash import Bash, Shell, register_shell
 from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
-from adapters.executors.scripts import MOST, SCRIPT, script_now, scripts_of
+from adapters.executors.scripts import MOST, MOST_BYTES, SCRIPT, script_now, scripts_of
 from hitl.call import Result
 from hitl.cards.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
@@ -115,15 +115,41 @@ def test_a_line_binds_a_bounded_number(folder: Folder) -> None:
     assert MOST == len(_found(folder, "bash *.sh"))
 
 
-@pytest.mark.parametrize("line", ["bash *.sh", "; ".join(f"bash s{number}.sh" for number in range(MOST + 1))])
+@pytest.mark.parametrize("line", ["bash s*.sh", "; ".join(f"bash s{number}.sh" for number in range(MOST + 1))])
 def test_a_card_says_that_further_files_are_not_bound(folder: Folder, line: str) -> None:
     """With one file more than are bound, nobody may believe that all of them stay as they are."""
     for number in range(MOST + 1):
         (folder.root / f"s{number}.sh").touch()
     shell = Shell(folder.root, Sandbox(Confinement.BUBBLEWRAP))
 
-    assert [says(note, "shell.scripts.beyond", most=MOST) for note in shell.look(Bash(command=line)).notes] == [True]
-    assert () == shell.look(Bash(command="bash s1.sh; bash s2.sh")).notes
+    found, last = shell.look(Bash(command=line)), "s99.sh" if "*" in line else f"s{MOST}.sh"
+    few = shell.look(Bash(command="bash s1.sh; bash s2.sh"))
+
+    assert [says(note, "shell.scripts.beyond", scripts=last) for note in found.notes] == [True]
+    assert () == few.notes
+    assert (True, False) == (found.unbound, few.unbound)
+
+
+def test_a_file_that_is_too_long_to_read_is_not_bound(folder: Folder) -> None:
+    """Its length alone is looked at. A shorter file after it is bound, and the card names the long one."""
+    (folder.root / "short.sh").write_text("ls")
+    with (folder.root / "long.sh").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    run = scripts_of("bash long.sh; bash short.sh", folder)
+
+    assert (["short.sh"], ("long.sh",)) == ([script.path for script in run.found], run.unbound)
+
+
+def test_a_change_of_any_of_many_scripts_is_seen(folder: Folder) -> None:
+    """Also of the last one that is bound."""
+    for number in range(MOST):
+        (folder.root / f"s{number}.sh").touch()
+    shell = Shell(folder.root, Sandbox(Confinement.BUBBLEWRAP))
+    line = Bash(command="bash s*.sh")
+    found = shell.look(line)
+    (folder.root / "s99.sh").write_text("rm -rf /")
+
+    assert says(shell.changed(line, dict(found.preconditions)) or "", "path.changed", path="s99.sh")
 
 
 @pytest.mark.parametrize("line", ["bash {}", "{}", "cd / && bash .{}", "sudo bash {}", "python3 -u {} data.csv"])

@@ -152,6 +152,24 @@ async def test_an_approval_is_consumed_once(api: Api, status: str) -> None:
     assert 1 == (await api.events(ref)).count("claimed")
 
 
+async def test_a_consumption_whose_time_is_over_is_not_given_again(api: Api, clock: SetClock) -> None:
+    """Nobody knows whether the tool ran: the key that consumed the approval gets it no more. A late report is taken."""
+    agent = await api.agent()
+    ref = (await create(agent))["id"]
+    await decide(api, ref)
+    first = await act(agent, ref, "consume", key="a")
+    clock.advance(3_600 + 60)
+    await api.service.expiry.sweep()
+    again = await act(agent, ref, "consume", key="a")
+    reported = await act(agent, ref, "outcome", {"status": "succeeded"})
+    after = await act(agent, ref, "consume", key="a")
+
+    assert (200, 409, "already_consumed") == (first[0], again[0], again[1]["error"]["code"])
+    assert [(200, "succeeded")] * 2 == [
+        (status, told["consumption"]["outcome"]["status"]) for status, told in (reported, after)
+    ]
+
+
 async def test_an_approval_that_is_not_consumed_in_time_is_over(api: Api, clock: SetClock) -> None:
     """Nothing runs on it any more."""
     agent = await api.agent()

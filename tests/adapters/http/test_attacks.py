@@ -262,6 +262,19 @@ async def test_a_token_works_until_its_end_or_its_revocation(api: Api, clock: Se
     assert (409, "KEY_CONFLICT") == refusal(again)
 
 
+async def test_making_a_token_reads_no_other_token(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them checks the whole record of the service, which storing the new token did just before."""
+    first = await api.agent("first")
+
+    async def unread() -> None:
+        pytest.fail("the tokens were read again")
+
+    monkeypatch.setattr(api.store, "credentials", unread)
+    second = await api.agent("second")
+
+    assert [200, 200] == [(await client.get("/v1/me")).status_code for client in (first, second)]
+
+
 async def test_a_token_is_shown_once_and_stored_hashed(api: Api) -> None:
     """Lists show names, bounds and the last use; neither they nor the store hold the token or anything like it."""
     token = await api.token("ci", origins=["slack:T1/C1"])

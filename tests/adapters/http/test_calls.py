@@ -22,6 +22,7 @@ from tests.sentences import says
 if TYPE_CHECKING:
     import httpx
 
+    from hitl.call import Call
     from hitl.testing import SetClock
     from tests.adapters.http.conftest import Api
 
@@ -163,6 +164,18 @@ async def test_the_same_key_is_the_same_call(api: Api) -> None:
     assert (409, "KEY_CONFLICT") == (other.status_code, other.json()["code"])
 
 
+@pytest.mark.parametrize(("tool", "status"), [(READ, 409), (WRITE, 202)])
+async def test_a_key_never_answers_a_demand_for_a_person_with_a_call_that_nobody_was_asked_about(
+    api: Api, tool: str, status: int
+) -> None:
+    """A request with `ask` under the key of an allowed call is a conflict; under that of a pending call, it isn't."""
+    agent, key = await api.agent(), {"Idempotency-Key": "k"}
+    await agent.post("/v1/calls", json={**CALL, "tool": tool}, headers=key)
+    again = await agent.post("/v1/calls", json={**CALL, "tool": tool, "ask": True}, headers=key)
+
+    assert status == again.status_code
+
+
 async def test_a_key_belongs_to_its_caller(api: Api) -> None:
     """Two agents with one key have two calls."""
     first, second = await api.agent("one"), await api.agent("two")
@@ -255,6 +268,28 @@ async def test_a_critical_call_is_approved_twice(api: Api, clock: SetClock) -> N
     assert ("confirm", False) == (first["came"], first["decided"])
     assert 400 == wrong.status_code
     assert ("approved", True) == (second["came"], second["decided"])
+
+
+async def test_a_second_approval_that_comes_too_late_is_told_so(
+    api: Api, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If somebody rejects the call while its second approval is read, the answer is that it is decided already."""
+    agent, chief, ann = await api.agent(), await api.approver("chief"), await api.approver()
+    path = f"/v1/calls/{(call := await asked(agent, tool=WIPE))['ref']}/decision"
+    await chief.post(path, json={"decision": "approve"})
+    clock.advance(2)
+    find, reads = api.gate.find, list[str]()
+
+    async def meanwhile(target: str) -> Call | None:
+        reads.append(target)
+        if reads == [call["ref"], call["short"]]:
+            await ann.post(path, json={"decision": "reject"})
+        return await find(target)
+
+    monkeypatch.setattr(api.gate, "find", meanwhile)
+    second = await chief.post(path, json={"decision": "approve", "confirm": call["short"]})
+
+    assert (409, "ALREADY_DECIDED") == (second.status_code, second.json()["code"])
 
 
 async def test_a_token_approves_no_high_risk_unless_the_operator_names_it(api: Api) -> None:

@@ -14,11 +14,12 @@ from adapters.http.app import api as document_of
 from tests.adapters.http.conftest import asked
 from tests.adapters.http.test_attacks import HASH, refusal
 from tests.adapters.http.test_calls import fits
-from tests.hitl.world import BAN, READ, WRITE
+from tests.hitl.world import BAN, READ, WIPE, WRITE
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from hitl.testing import SetClock
     from tests.adapters.http.conftest import Api
 
 #: The names that clients of the design read.
@@ -84,6 +85,22 @@ async def test_a_malformed_decision_decides_nothing(api: Api, body: dict[str, st
 
     assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
     assert 1 == len(await api.store.pending())
+
+
+async def test_an_answer_that_decides_nothing_yet_is_202_and_says_what_is_missing(api: Api, clock: SetClock) -> None:
+    """A critical call takes two approvals. The answer to the first has the text of `/v1`, so its sender can go on."""
+    agent, chief = await api.agent(), await api.approver("chief")
+    ref, twin = [(await asked(agent, tool=WIPE, args={"n": number}))["ref"] for number in range(2)]
+    usual = (await chief.post(f"/v1/calls/{twin}/decision", json={"decision": "approve"})).json()
+    short = (await chief.get(f"/v1/calls/{ref}")).json()["short"]
+    first = await chief.post(f"/hitl/decide/{ref}", json={"decision": "approve"})
+    clock.advance(2)
+    second = await chief.post(f"/hitl/decide/{ref}", json={"decision": "approve", "confirm": ref})
+
+    missing = fits(first, "HarombeApproval")["message"]
+    assert (202, "pending", None) == (first.status_code, first.json()["status"], first.json()["decision"])
+    assert usual["text"].replace(usual["call"]["short"], short) == missing
+    assert (200, "approved") == (second.status_code, second.json()["status"])
 
 
 # -- POST /mcp ----------------------------------------------------------------------------------------------------

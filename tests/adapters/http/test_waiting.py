@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import tempfile
 from datetime import timedelta
@@ -18,17 +19,23 @@ from websockets.asyncio.client import unix_connect
 from adapters.http.queues import MOST, Queues
 from adapters.http.waits import Waits
 from bot.api import serve_api
+from bot.settings import HttpSettings
 from hitl.errors import TooManyPending
 from hitl.limits import CEILING, Limits
+from hitl.records import replace
 from hitl.testing import SetClock
 from tests import api_clients
-from tests.adapters.http.conftest import CALL, asked
+from tests.adapters.http.conftest import CALL, ME, OTHER, asked
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
+
+    from starlette.types import Receive, Scope, Send
 
     from tests.adapters.http.conftest import Api
+
+    Claiming = asyncio.Task[httpx.Response]
 
 AGENTS = 1_000
 
@@ -89,6 +96,122 @@ async def test_who_hangs_up_waits_no_longer(api: Api) -> None:
             await asyncio.sleep(0.01)
 
 
+# -- waiting for the claim ----------------------------------------------------------------------------------------
+
+HASHES = [hashlib.sha256(secret.encode()).hexdigest() for secret in ("mine", "other")]
+
+
+def claiming(client: httpx.AsyncClient, ref: str, secret_hash: str = HASHES[0], wait_s: int = 60) -> Claiming:
+    """A claim that waits for the decision."""
+    headers, body = {"Prefer": f"wait={wait_s}"}, {"secret_hash": secret_hash}
+    return asyncio.create_task(client.post(f"/v1/calls/{ref}/claim", json=body, headers=headers))
+
+
+async def decided(api: Api, ref: str, verb: str = "approve") -> None:
+    """Decide a call."""
+    approver = await api.approver()
+    assert 200 == (await approver.post(f"/v1/calls/{ref}/decision", json={"decision": verb})).status_code
+
+
+def told(answer: httpx.Response) -> tuple[int, str]:
+    """The status and the code of an answer that refuses."""
+    return answer.status_code, answer.json()["code"]
+
+
+async def test_a_claim_that_waits_gets_the_arguments_with_the_decision(api: Api) -> None:
+    """One request brings both, one commit made both, and the same secret gets the same again."""
+    agent = await api.agent()
+    call = await asked(agent)
+    claim = claiming(agent, call["ref"])
+    await waiting(api, 1)
+    await decided(api, call["ref"])
+    answer, again = await claim, await claiming(agent, call["ref"])
+    done = await agent.post(f"/v1/calls/{call['ref']}/finish", json={"secret": "mine", "result": "succeeded"})
+
+    assert (200, CALL["args"]) == (answer.status_code, answer.json()["args"])
+    assert answer.json() == again.json()
+    assert ["approved", "claimed", "succeeded"] == (await api.events(call["ref"]))[-3:]
+    assert (200, "succeeded") == (done.status_code, done.json()["status"])
+
+
+async def test_of_two_claims_that_wait_one_gets_the_call(api: Api) -> None:
+    """Another secret is another claimant."""
+    agent = await api.agent()
+    call = await asked(agent)
+    claims = [claiming(agent, call["ref"], secret_hash) for secret_hash in HASHES]
+    await waiting(api, 2)
+    await decided(api, call["ref"])
+    answers = await asyncio.gather(*claims)
+
+    assert [200, 409] == sorted(answer.status_code for answer in answers)
+    assert 1 == (await api.events(call["ref"])).count("claimed")
+
+
+async def test_a_claim_whose_caller_hung_up_takes_nothing(api: Api) -> None:
+    """Nobody would hear the answer. The call stays to be claimed, with another secret too, until it lapses."""
+    agent = await api.agent()
+    call = await asked(agent)
+    claim = claiming(api.remote(agent.headers["authorization"].removeprefix("Bearer ")), call["ref"])
+    await waiting(api, 1)
+    claim.cancel()
+    async with asyncio.timeout(PATIENCE_S):
+        while api.service.waiting._waiters:  # noqa: ASYNC110, SLF001 - as above
+            await asyncio.sleep(0.01)
+    await decided(api, call["ref"])
+
+    assert "claimed" not in await api.events(call["ref"])
+    assert 200 == (await claiming(agent, call["ref"], HASHES[1])).status_code
+
+
+async def test_another_agents_claim_does_not_wait(api: Api) -> None:
+    """The call looks as if it were not there, and the approval claims it for nobody."""
+    agent, other = await api.agent(), await api.agent("other")
+    call = await asked(agent)
+    refused = await claiming(other, call["ref"])
+    await decided(api, call["ref"])
+
+    assert (404, "CALL_UNKNOWN") == told(refused)
+    assert "claimed" not in await api.events(call["ref"])
+
+
+async def test_a_claim_that_waits_ends_with_its_token(api: Api) -> None:
+    """After a revocation the approval claims nothing for it."""
+    agent = await api.agent()
+    call = await asked(agent)
+    claim = claiming(agent, call["ref"])
+    await waiting(api, 1)
+    await api.local().delete("/v1/tokens/ci")
+    answer = await claim
+    await decided(api, call["ref"])
+
+    assert (401, "UNAUTHENTICATED") == told(answer)
+    assert "claimed" not in await api.events(call["ref"])
+
+
+@pytest.mark.parametrize("verb", ["reject", None])
+async def test_a_claim_that_waits_is_refused_without_an_approval(api: Api, verb: str | None) -> None:
+    """A rejected call is over. At the end of the wait, a pending call is still pending."""
+    agent = await api.agent()
+    call = await asked(agent)
+    claim = claiming(agent, call["ref"], wait_s=60 if verb else 1)
+    await waiting(api, 1)
+    if verb:
+        await decided(api, call["ref"], verb)
+
+    assert (409, "ALREADY_DECIDED" if verb else "STILL_PENDING") == told(await claim)
+    assert "claimed" not in await api.events(call["ref"])
+
+
+async def test_a_claim_that_waits_for_another_digest_is_refused_at_once(api: Api) -> None:
+    """Nobody waits for a call that isn't the one that they will run."""
+    agent = await api.agent()
+    call = await asked(agent)
+    body = {"secret_hash": HASHES[0], "digest": "0" * 64}
+    answer = await agent.post(f"/v1/calls/{call['ref']}/claim", json=body, headers={"Prefer": "wait=60"})
+
+    assert (409, "CALL_CHANGED") == told(answer)
+
+
 # -- events -------------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +270,56 @@ async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_re
     assert by_stream == by_socket
 
 
+class Endless:
+    """A gateway whose stream never ends, or whose answer never begins."""
+
+    def __init__(self, *, begins: bool) -> None:
+        self._begins = begins
+        self.entered, self.left = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that the stream is there, and wait."""
+        del scope, receive
+        try:
+            if self._begins:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": b": here\n\n", "more_body": True})
+            self.entered.set()
+            await asyncio.Event().wait()
+        finally:
+            self.left.set()
+
+    async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> None:
+        """Offer no tool."""
+
+
+@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize("end", ["revoked", "over", "stopped"])
+async def test_a_stream_of_mcp_ends_with_its_token(api: Api, *, begins: bool, end: str) -> None:
+    """Whatever the gateway is doing for it: at the revocation of the token, at its end, and at a stop."""
+    gateway = Endless(begins=begins)
+    async with contextlib.AsyncExitStack() as parts:
+        folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="again-"))) / "run"
+        server = await serve_api(api.service, folder, parts, http=HttpSettings(port=0), gateway=gateway)
+        local = await parts.enter_async_context(api_clients.local(folder / "sayso.sock"))
+        until = {"until": (api.service.gate.clock.now() + timedelta(seconds=1)).isoformat()} if end == "over" else {}
+        made = await local.post("/v1/tokens", json={"name": "ci", "scope": "agent", "owner": ME, **until})
+        agent = await parts.enter_async_context(
+            api_clients.remote(f"http://127.0.0.1:{server.port}", made.json()["token"])
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            stream = asyncio.create_task(agent.get("/mcp", headers={"Accept": "text/event-stream"}))
+            await gateway.entered.wait()
+            if end == "revoked":
+                await local.delete("/v1/tokens/ci")
+            elif end == "stopped":
+                await server.stop()
+            answer = await stream
+            await gateway.left.wait()
+
+    assert answer.status_code == (200 if begins else 401 if end == "revoked" else 503)
+
+
 async def test_a_websocket_is_authenticated_by_a_ticket_once(api: Api) -> None:
     """A client that can't send headers makes a ticket first; the same ticket opens no second WebSocket."""
     agent = await api.agent()
@@ -203,6 +376,22 @@ async def test_an_open_stream_ends_with_its_token(api: Api, clock: SetClock, end
 
     assert ["event: error", 'data: {"code": "UNAUTHENTICATED"}'] == left
     assert (1008, "UNAUTHENTICATED") == (closed.value.rcvd.code, closed.value.rcvd.reason)  # type: ignore[union-attr]
+
+
+async def test_an_open_chat_ends_with_its_users_right(api: Api) -> None:
+    """A user who is taken off all lists learns nothing more there, not even how their own call ended."""
+    user, approver = api.local(), await api.approver()
+    async with asyncio.timeout(PATIENCE_S), user.stream("POST", "/v1/chat") as chat:
+        lines = chat.aiter_lines()
+        await anext(lines)
+        call = await asked(user)
+        card = await anext(lines)
+        api.gate.people = replace(api.gate.people, requesters=(OTHER,), operators=())
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "reject", "reason": "no"})
+        left = [line async for line in lines]
+
+    assert call["short"] in card
+    assert [] == left
 
 
 @ENDS

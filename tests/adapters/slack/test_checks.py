@@ -221,9 +221,7 @@ def test_init_appends_what_slack_needs(tmp_path: Path, ways: list[str], second: 
     assert (0, 2) == (done.exit_code, again.exit_code)
     assert made is not None
     assert tomllib.loads(file.read_text())["slack"].keys() == {"bot_token_file", f"{second}_file", "receive"}
-    assert all(
-        step in done.stdout for step in ("sayso deploy slack --manifest", "run sayso deploy slack,", "/sayso whoami")
-    )
+    assert all(step in done.stdout for step in ("slack --manifest", "run sayso deploy slack,", "/sayso whoami"))
 
 
 def test_init_refuses_another_platforms_way(tmp_path: Path) -> None:

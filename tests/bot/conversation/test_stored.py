@@ -224,6 +224,21 @@ async def test_stop_withdraws_a_call_that_is_on_its_way_to_the_record(room: Room
     assert [] == await room.world.store.open_turns()
 
 
+async def test_new_lets_another_persons_turn_end_and_forgets_it_then(room: Room) -> None:
+    """Its calls stay open for the person who began it, and the turn after it begins with nothing."""
+    room.world.gate.people = replace(room.world.gate.people, requesters=(UMA, ANN))
+    await room.say(UMA, "do a")
+    (call,) = await pending(room, 1)
+    await room.say(ANN, "new")
+    assert [call.ref] == [one.ref for one in await room.world.store.pending()]
+
+    await room.approve(call)
+    await room.over()
+    last = await room.world.store.last_turn(ROOM)
+    assert last is not None
+    assert b"" == last.state
+
+
 async def test_another_callers_call_is_not_explained_with_this_turns_thread(room: Room) -> None:
     """A caller chooses its agent's name and its keys, so it can't get a person's thread shown by naming a turn."""
     await room.say(UMA, "do a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -419,6 +420,11 @@ class TestOutcome:
 
             assert len(told) == len(set(told))
 
+    @pytest.mark.parametrize(("status", "changes"), ENDS)
+    def test_an_outcome_begins_with_the_name_of_its_status(self, status: Status, changes: dict[str, Any]) -> None:
+        """A word that `sayso history` prints is the word that its option `--status` and the API know."""
+        assert re.match(rf"{status.value.replace('_', ' ')}\b", outcome(ended(**changes)))
+
     def test_silence_is_never_told_as_a_persons_no(self) -> None:
         """What expired names nobody and says that nobody answered."""
         call = ended(state=State.IDLE, decision=Decision.EXPIRED, decided_by="service")
@@ -443,7 +449,8 @@ class TestOutcome:
             state=State.COMPLETED, decision=Decision.ALLOWED, result=Result.SUCCEEDED, decided_by="policy:" + "a" * 64
         )
 
-        assert say("outcome.succeeded", by=say("outcome.by_policy")) == outcome(call)
+        how, by = say("outcome.how.allowed"), say("outcome.by_policy")
+        assert say("outcome.succeeded", how=how, by=by) == outcome(call)
 
 
 class TestTheRest:

@@ -20,6 +20,7 @@ from hitl.errors import (
     Tampered,
 )
 from hitl.gate import secret_hash
+from hitl.gate.context import Claimant
 from hitl.outcomes import Fact, Refusal, Unfit, fact
 from hitl.ports import Change, Unit
 from hitl.proof.keyring import new_ref
@@ -67,6 +68,22 @@ class TestClaim:
         assert one == again
         assert 1 == (await world.events(call)).count("claimed")
 
+    @pytest.mark.parametrize("put_off", [False, True])
+    async def test_a_lease_that_is_over_is_given_to_nobody_again(self, world: World, *, put_off: bool) -> None:
+        """The claimant may have run the call before a crash. From the end of the lease on, it gets no permission again,
+        even if no timer has ended the call, or if somebody put off the stored time at which it is due.
+        """
+        call = await approved(world)
+        lease = await world.gate.claim(call.ref, "cli", CLAIM)
+        if put_off:
+            await world.forge(call, due_at=lease.until + timedelta(days=1))
+        world.clock.advance((lease.until - NOON).total_seconds())
+        with pytest.raises(AlreadyDecided):
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert (Status.RUNNING if put_off else Status.UNKNOWN) == (await world.now(call)).status
+        assert 1 == (await world.events(call)).count("claimed")
+
     @pytest.mark.parametrize(("owner", "secret"), [("cli", OTHER), ("other", CLAIM)])
     async def test_another_claimant_is_refused(self, world: World, owner: str, secret: str) -> None:
         """Another secret or another owner: it was handed out already."""
@@ -92,6 +109,70 @@ class TestClaim:
         await world.press(call)
         with pytest.raises(AlreadyDecided):
             await world.gate.claim(call.ref, "cli", CLAIM)
+
+    async def test_the_approval_claims_for_a_claimant_that_waits(self, world: World) -> None:
+        """One commit decides and claims. The record has a line for each step, and the claimant gets its lease."""
+        call = await world.ask(runs=Runs.CALLER)
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, lambda: True)):
+            answer = await world.press(call)
+        now = await world.now(call)
+
+        assert (now, None) == (answer.call, answer.lease)
+        assert now.claim is not None
+        assert (Status.RUNNING, "cli", CLAIM) == (now.status, now.claim.owner, now.claim.secret_hash)
+        assert ["approved", "claimed"] == [entry.event for entry in world.store.changes[-1].entries]
+        assert now == (await world.gate.claim(call.ref, "cli", CLAIM)).call
+        assert Result.SUCCEEDED is (await world.gate.finish(call.ref, SECRET, RAN)).result
+        with pytest.raises(AlreadyDecided):
+            await world.gate.claim(call.ref, "cli", OTHER)
+
+    async def test_the_approval_claims_nothing_for_a_claimant_that_left(self, world: World) -> None:
+        """The connection is looked at in the commit: who left since the decision arrived gets nothing."""
+        call, answers = await world.ask(runs=Runs.CALLER), [False, True]
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, answers.pop)):
+            await world.press(call)
+
+        assert not answers
+        assert (Status.APPROVED, None) == ((await world.now(call)).status, (await world.now(call)).claim)
+        assert "approved" == (await world.events(call))[-1]
+
+    async def test_a_claimant_that_waits_gets_nothing_that_is_unfit(self, world: World) -> None:
+        """The commit that decides makes the same checks as a claim: here, that no other user can read the keys."""
+        call = await world.ask(runs=Runs.CALLER)
+        world.gate.exposed = lambda: "the keys can be read"
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, lambda: True)):
+            await world.press(call)
+
+        assert ["approved", "refused"] == (await world.events(call))[-2:]
+        assert (Result.REFUSED, None) == ((await world.now(call)).result, (await world.now(call)).claim)
+
+    async def test_of_two_claimants_that_wait_the_first_gets_the_claim(self, world: World) -> None:
+        """The second leaves without taking the first one's place."""
+        call = await world.ask(runs=Runs.CALLER)
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, lambda: True)):
+            with world.gate.claimants.waiting(call, Claimant("other", OTHER, lambda: True)):
+                pass
+            await world.press(call)
+
+        claim = (await world.now(call)).claim
+        assert ("cli", CLAIM) == (claim and claim.owner, claim and claim.secret_hash)
+
+    async def test_a_claimant_that_waits_never_gets_what_the_service_runs(self, world: World) -> None:
+        """The service's own lease stays its own."""
+        call = await world.ask()
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, lambda: True)):
+            answer = await world.press(call)
+
+        assert answer.lease is not None
+        assert world.gate.owner == answer.lease.owner
+
+    async def test_a_claimant_that_waits_gets_nothing_at_a_rejection(self, world: World) -> None:
+        """Only an approval claims."""
+        call = await world.ask(runs=Runs.CALLER)
+        with world.gate.claimants.waiting(call, Claimant("cli", CLAIM, lambda: True)):
+            await world.type("no because I say so", target=call.ref)
+
+        assert (Status.REJECTED, None) == ((await world.now(call)).status, (await world.now(call)).claim)
 
     async def test_what_waits_cannot_be_claimed(self, world: World) -> None:
         """Before a decision there is nothing to run."""
@@ -127,7 +208,8 @@ class TestClaim:
             await world.gate.claim(call.ref, "cli", CLAIM)
         stored = await world.now(call)
 
-        lapsed = fact(Refusal.DECIDED, short=call.short, outcome=fact("outcome.lapsed", by=ANN))
+        approval = fact("outcome.how.approved")
+        lapsed = fact(Refusal.DECIDED, short=call.short, outcome=fact("outcome.lapsed", how=approval, by=ANN))
         assert sentence(lapsed) == refused.value.message
         assert (State.ERROR, Status.LAPSED, None) == (stored.state, stored.status, stored.due_at)
 

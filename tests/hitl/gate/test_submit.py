@@ -310,6 +310,15 @@ class TestNeverAllowedByAccident:
 
         assert (status, floor) == (call.status, call.verdict.risk)
 
+    @pytest.mark.parametrize("risk", [Risk.LOW, Risk.HIGH])
+    async def test_what_runs_more_files_than_can_be_bound_is_asked_about(self, world: World, risk: Risk) -> None:
+        """Whatever the rule says of it: the files that aren't bound may change at any time."""
+        world.rules.verdicts[READ] = verdict(Action.ALLOW, risk)
+        world.executor.preparation = Preparation("Runs many files.", unbound=True)
+        call = await world.ask(READ)
+
+        assert (Status.PENDING, risk) == (call.status, call.verdict.risk)
+
 
 class TestTooMany:
     """People's attention has limits, and so have requesters."""

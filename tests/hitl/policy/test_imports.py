@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, import_foreign, load
@@ -409,12 +409,12 @@ VALUES = st.sampled_from(
 )  # fmt: skip
 CONDITIONS = st.one_of(
     st.tuples(KEYS, st.just("eq"), st.sampled_from(["5", "true", "/d/a", ""])),
-    st.tuples(KEYS, st.just("glob"), st.sampled_from(["/d/**", "**/.key", "{/d,/e}/*", "*"])),
+    st.tuples(KEYS, st.just("glob"), st.sampled_from(["/d/**", "**/.key", "{/d,/e}/*", "*", "5"])),
     st.tuples(KEYS, st.just("host"), st.sampled_from(["example.org", "*.example.org", "10.0.0.1"])),
     st.tuples(
         KEYS,
         st.sampled_from(["command_blacklist", "command_ask_always"]),
-        st.sampled_from(["rm", "rm,git", ""]),
+        st.sampled_from(["rm", "rm,git", "", "5,true"]),
     ),
     st.tuples(KEYS, st.just("command_prefix_allowlist"), st.just("git status,ls")),
     st.tuples(KEYS, st.just("no_command_substitution"), st.just("")),
@@ -456,20 +456,47 @@ def test_a_rule_behind_a_weaker_one_of_the_same_conditions_asks_where_they_can_n
     assert action == imported(document, "contenox").judge(PolicyCall("g", "t", args)).action
 
 
+def asking_and_denying(key: str, op: str, value: str) -> dict[str, Any]:
+    """An envelope with a rule that asks, and a rule behind it that denies."""
+    rule = {"tools": "g", "tool": "t"}
+    when = [{"key": key, "op": op, "value": value}]
+    return {
+        "default_action": "allow",
+        "rules": [{**rule, "action": "approve", "when": when}, {**rule, "action": "deny"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "args"),
+    [
+        (asking_and_denying("k", "no_command_substitution", ""), {"command": "ls $(x)"}),
+        (asking_and_denying("command", "command_blacklist", "rm"), {"args": ["rm", "x"]}),
+        (asking_and_denying("args", "command_ask_always", "rm"), {"command": "rm x"}),
+        (asking_and_denying("command", "command_prefix_allowlist", "git status"), {"args": ["git", "status"]}),
+    ],
+)
+def test_an_ask_that_holds_only_by_another_argument_keeps_no_later_deny_from_deciding(
+    document: dict[str, Any], args: dict[str, Any]
+) -> None:
+    """The ask is on an argument that the call lacks, so contenox goes on to the deny. So does the translation."""
+    assert "deny" == imported(document, "contenox").judge(PolicyCall("g", "t", args)).action
+
+
 @settings(deadline=None)
 @given(ENVELOPE, st.dictionaries(KEYS, VALUES, max_size=3))
+@example(asking_and_denying("k", "no_command_substitution", ""), {"command": "ls $(x)"})
+@example({"rules": [{"tools": "g", "action": "deny", "when": [{"key": "k", "op": "glob", "value": "*"}]}]}, {"k": 5})
+@example(
+    {"rules": [{"tools": "g", "action": "deny", "when": [{"key": "k", "op": "glob", "value": "t*"}]}]}, {"k": True}
+)
+@example({**asking_and_denying("k", "no_command_substitution", ""), "default_action": "deny"}, {"command": "ls $(x)"})
 def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], args: dict[str, Any]) -> None:
-    """Reading the dialect of contenox natively and translating it give the same action, or a stricter one.
-
-    Where no native rule is for a call, which is denied by default, a translated one may ask a person: ours look
-    for a substitution in every argument.
-    """
+    """Reading the dialect of contenox natively and translating it give the same action, or a stricter one."""
     call = PolicyCall("g", "t", args)
     native = load(json.dumps(document), name="native", format="json").judge(call)
     translated = imported(document, "contenox").judge(call)
 
-    asks = translated.action == "approve" and native.reason == "default_action"
-    assert asks or strength(translated) >= strength(native)
+    assert strength(translated) >= strength(native)
     assert strength(translated) == strength(native) or "deny" in json.dumps(document) or translated.action == "approve"
 
 

@@ -139,17 +139,19 @@ COPIES = (
 )  # fmt: skip
 SHAPES = (
     ".env_local", ".env-prod", ".env2", ".envs/local", ".envrc.local", ".env.d/db", "prod.env", "app.env",
-    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak",
+    "x.env.local", ".env.sandbox", ".env.temp", ".env.example.bak", ".env-example.local", ".env.template.prod",
 )  # fmt: skip
 NAMED = (
     "secrets/api", ".secret/x", "run/secrets/db", "credentials", "credentials.yml", "passwd", "shadow", ".password",
     "token", "token.json", "tokens.json", "oauth.json", "key.json", ".openai", "anthropic_key", "my-key",
-    "hf_token", "google_token.json",
+    "hf_token", "google_token.json", "secrets.d/db", "etc/credentials.d/api", "secrets-prod/db", "local_secrets/db",
+    "db-secret.yaml", "secrets.prod.yml", "app_credentials.toml", "api.secret", "db.password", "x.token",
 )  # fmt: skip
 PROGRAMS = (
     "ssh_host_rsa_key", "secring.gpg", "me.age", "kubeconfig-prod", "kube.config", "admin.conf", ".Xauthority",
     "logins.json", "key4.db", "kaggle.json", ".huggingface/token", ".databrickscfg", ".snowsql/config",
-    ".dbt/profiles.yml", ".sentryclirc", "sentry.properties", "keystore.properties", "vault.yml",
+    ".dbt/profiles.yml", ".sentryclirc", "sentry.properties", "keystore.properties", "vault.yml", "prod.kube",
+    ".pg_service.conf",
 )  # fmt: skip
 
 
@@ -172,6 +174,21 @@ def test_a_secret_below_a_folder_that_a_command_enters_is_not_read_unasked() -> 
     call = PolicyCall("", "bash", {"command": "cd secrets && cat api"}, cwd="/srv/app")
 
     assert "approve" == POLICIES["default"].judge(call).action
+
+
+@pytest.mark.parametrize("path", ["/proc/cpuinfo", "/proc/meminfo", "/etc/os-release"])
+def test_plain_facts_about_the_machine_are_read_unasked(path: str) -> None:
+    """A few files outside the working folder hold no settings and no secrets. The files beside them stay closed."""
+
+    def allowed(path: str) -> list[bool]:
+        read = PolicyCall("", "read_file", {"path": path}, "/srv/app")
+        cat = PolicyCall("", "bash", {"command": f"cat {path}"}, "/srv/app")
+        calls = ((POLICIES["default"], read), (POLICIES["default"], cat), (POLICIES["headless"], read))
+        return ["allow" == policy.judge(call).action for policy, call in calls]
+
+    assert all(allowed(path))
+    for other in (f"{path}/../self/environ", path.rpartition("/")[0], f"{path}x"):
+        assert not any(allowed(other))
 
 
 @pytest.mark.parametrize("command", ["cat *.md", "wc -l src/*.py", "ls lib/*.c", "head *.ts"])

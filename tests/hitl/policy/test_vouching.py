@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -210,18 +211,25 @@ def test_a_rule_of_ones_own_closes_files_in_a_tree(work: Path, op: str, value: s
         ("search_files", {"regex": "x"}),
         ("search_files", {"folder": "src", "query": "x"}),
         ("grep", {"pattern": "x", "path": "src"}),
+        ("Grep", {"pattern": "x", "path": ["src"]}),
+        ("codebase_search", {"query": "x", "target_directories": ["src"]}),
+        ("read_many_files", {"paths": ["src"]}),
     ],
 )
 @pytest.mark.parametrize("secret", [".env", "tokens.json", "server.pem~"])
 def test_a_search_tool_reads_a_tree_only_if_it_holds_no_closed_file(
-    work: Path, tool: str, args: dict[str, str], secret: str
+    work: Path, tool: str, args: dict[str, Any], secret: str
 ) -> None:
-    """A search tool with a folder or a pattern is judged as `grep -r`: nothing below the folder may be closed."""
+    """A search tool with folders or a pattern is judged as `grep -r`: nothing below the folders may be closed.
+
+    So the policy asks where it can't look at the folders.
+    """
     policy: Policy = POLICIES["default"].with_ports(RealPaths())
     before = policy.judge(PolicyCall("", tool, args, cwd=str(work))).action
     (work / "src" / secret).write_text("A=b\n")
 
     assert ("allow", "approve") == (before, policy.judge(PolicyCall("", tool, args, cwd=str(work))).action)
+    assert "approve" == policy.elsewhere().judge(PolicyCall("", tool, args, cwd=str(work))).action
     assert "allow" == policy.judge(PolicyCall("", "search", {"query": "x"}, cwd=str(work))).action
 
 

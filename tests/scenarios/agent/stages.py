@@ -18,6 +18,7 @@ from hitl.call import Call as ToolCall
 from hitl.call import Status, Verb
 from hitl.ports import Offer
 from simulators.model import Asked, Call, ModelServer, Reply
+from tests.canaries import CANARIES
 from tests.patience import PATIENCE_S
 from tests.scenarios.chats import MakeTurns
 from tests.scenarios.harness import Stage
@@ -131,7 +132,11 @@ async def planned(place: str, offers: Callable[[], Awaitable[Sequence[Offer]]] =
         made: list[StoredTurns] = []
 
         def make(service: Service) -> StoredTurns:
-            model = make_model("openai:simulated", key="k", base_url=server.base_url("openai"))
+            model = make_model(
+                "openai:simulated",
+                key=CANARIES.plant("the key of the model", "canary-of-the-model"),
+                base_url=server.base_url("openai"),
+            )
             made.append(StoredTurns(service, ModelAgent(model, "", offers, Bounds(), pauses_s=())))
             return made[-1]
 

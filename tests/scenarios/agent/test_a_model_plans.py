@@ -156,6 +156,73 @@ async def test_stop_withdraws_a_question_too(plan: Planned) -> None:
     assert 1 == len(plan.server.asked)
 
 
+async def test_after_new_the_model_knows_nothing_of_what_was_said(plan: Planned) -> None:
+    """By the person who may start turns. What waits is withdrawn, and stays on record as withdrawn."""
+    plan.says(Reply(calls=deleting("staging-1")), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (card,) = await plan.cards(1)
+    await plan.say("uma", "new")
+    await plan.idle()
+
+    assert says(plan.screen("uma"), "model.stopped", count=1)
+    assert says(plan.screen("uma"), "model.forgotten")
+    assert Status.WITHDRAWN is await plan.stage.status(card)
+
+    await plan.say("uma", "what is left?")
+    asked = await plan.heard(2)
+    await plan.idle()
+    assert "what is left?" in asked.words[-1]
+    assert CLEAN_UP not in "".join(asked.words)
+
+
+async def test_new_between_two_turns_forgets_the_first(plan: Planned) -> None:
+    """Nothing is stopped then, so nothing is said of it."""
+    plan.says(FINE)
+    await plan.say("uma", CLEAN_UP)
+    await plan.heard(1)
+    await plan.idle()
+    await plan.say("uma", "New.")
+    await plan.idle()
+    await plan.say("uma", "what is left?")
+    asked = await plan.heard(2)
+    await plan.idle()
+
+    assert not says(plan.screen("uma"), "model.stopped")
+    assert CLEAN_UP not in "".join(asked.words)
+
+
+async def test_new_may_be_the_answer_to_an_open_question(plan: Planned) -> None:
+    """Where words answer without pointing to it. In a group the word points to nothing, so it means the agent."""
+    options = {"question": "Which one?", "options": ["new", "old"]}
+    plan.says(Reply(calls=(Call(f"{question.GROUP}__{question.TOOL}", options),)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (asked,) = await plan.cards(1)
+    await plan.say("uma", "new")
+    await plan.settle()
+    group = plan.stage.surface.conversation.startswith("telegram:")
+
+    assert group == (Status.WITHDRAWN is await plan.stage.status(asked))
+    assert group == says(plan.screen("uma"), "model.forgotten")
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+
+async def test_nobody_without_rights_makes_the_model_forget(plan: Planned) -> None:
+    """A stranger's word changes nothing."""
+    plan.says(FINE)
+    await plan.say("uma", CLEAN_UP)
+    await plan.heard(1)
+    await plan.idle()
+    await plan.say("sam", "new")
+    await plan.settle()
+    await plan.say("uma", "what is left?")
+    asked = await plan.heard(2)
+    await plan.idle()
+
+    assert not says(plan.screen("sam"), "model.forgotten")
+    assert CLEAN_UP in "".join(asked.words)
+
+
 async def test_nobody_else_stops_a_turn(plan: Planned) -> None:
     """An approver answers the cards; a stranger nothing at all."""
     plan.says(Reply(calls=deleting("staging-1", "staging-2")), FINE)

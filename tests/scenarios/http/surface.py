@@ -29,6 +29,7 @@ from hitl.cards.wording import say
 from hitl.records import replace
 from sayso_client.wire import SOCKET_NAME
 from tests.api_clients import local, remote
+from tests.canaries import ARGUMENTS, CANARIES
 from tests.patience import PATIENCE_S
 from tests.scenarios.harness import PEOPLE, Stage, saying
 
@@ -349,7 +350,8 @@ class HttpStage(Stage):
         """A client with a token of that name, which the operator makes on the Unix socket; by default an approver's."""
         async with local(self._socket) as owner:
             made = await owner.post("/v1/tokens", json={"name": name, "scope": "approver", **more})
-        client = remote(f"http://127.0.0.1:{self._port}", made.json()["token"], timeout=PATIENCE_S)
+        token = CANARIES.plant(f"the token of {name}", made.json()["token"])
+        client = remote(f"http://127.0.0.1:{self._port}", token, timeout=PATIENCE_S)
         self._whole.push_async_callback(client.aclose)
         return client
 
@@ -363,7 +365,7 @@ class HttpStage(Stage):
 
     async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
         """As on every stage, over HTTP, until each client shows the card."""
-        asked = {"path": "notes.txt"} if args is None else args
+        asked = ARGUMENTS if args is None else args
         ref = await self.surface.agent.ask(tools=TOOLS, tool=tool, args=asked, **more)
         await self.surface.settle()
         call = await self.store.get(ref)

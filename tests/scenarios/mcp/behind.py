@@ -34,8 +34,10 @@ from hitl.limits import Limits
 from hitl.people import Directory
 from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock
+from tests.canaries import CANARIES, KEY
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
+from tests.scenarios.harness import record_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -86,7 +88,8 @@ class Scripted:
 
     def target(self, name: str, **more: Any) -> Target:
         """How it is started."""
-        env = {"PYTHONPATH": str(ROOT), **more.pop("env", {})}
+        secret = CANARIES.plant("the secret of an MCP server", "canary-of-the-mcp-server", for_a_child=True)
+        env = {"PYTHONPATH": str(ROOT), "FILES_TOKEN": secret, **more.pop("env", {})}
         command = (sys.executable, "-m", "simulators.mcp", str(self.folder))
         return Target(name, command=command, env=env, start_s=PATIENCE_S, **more)
 
@@ -111,7 +114,7 @@ class Behind:
                 policies=self.rules,
                 people=people,
                 executor=self.servers,
-                keys=Keyring([("k1", b"1" * 32)]),
+                keys=Keyring([("k1", KEY)]),
                 owner="service:test",
                 limits=Limits(asks=1000, open_per_requester=1000),
             )
@@ -121,6 +124,7 @@ class Behind:
         self.port = 0
         self.calls: list[Call] = []
         self.service.listeners.add(self)
+        CANARIES.look("the record", lambda: record_of(self.store))
 
     def changed(self, call: Call) -> None:
         """Remember every change of a call, oldest first."""
@@ -174,7 +178,7 @@ class Behind:
             async with Client(command, **more) as client:
                 yield client
             return
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {CANARIES.plant(token, token)}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(PATIENCE_S)) as http,
             Client(streamable_http_client(f"http://127.0.0.1:{self.port}/mcp", http_client=http), **more) as client,

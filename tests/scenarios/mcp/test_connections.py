@@ -7,10 +7,14 @@ import json
 import os
 from pathlib import Path
 
+from mcp import MCPError
+
 from adapters.mcp.callers import Caller
 from adapters.mcp.lines import LineServer
+from hitl.call import Verb
 from hitl.connections import Connections, Party
 from hitl.errors import TooManyPending
+from hitl.records import replace
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Scripted
 
@@ -40,6 +44,31 @@ async def test_the_listeners_of_the_service_share_one_room(tmp_path: Path, files
     assert tools
 
 
+async def test_a_connection_is_worth_no_more_than_its_users_right(behind: Behind, files: Scripted) -> None:
+    """A user who is taken off all lists gets nothing on a connection that is open: no list, no state, no result."""
+    behind.allow("stat")
+    async with behind.client("relay") as client:
+        calling = asyncio.create_task(client.call_tool("remove", {"path": "a.txt"}))
+        call = await behind.asked("remove")
+        gate = behind.service.gate
+        gate.people = replace(gate.people, requesters=("bob",))
+        await behind.answer(Verb.APPROVE, call)
+        await behind.service.ended(call, PATIENCE_S)
+        refused = [
+            await asyncio.gather(asked, return_exceptions=True)
+            for asked in (
+                calling,
+                client.call_tool("stat", {}),
+                client.call_tool("sayso_status", {"ref": call.short}),
+                client.list_tools(),
+            )
+        ]
+
+    assert [MCPError] * len(refused) == [type(came) for (came,) in refused]
+    assert "a.txt" not in str(refused)
+    assert ['remove {"path": "a.txt"}'] == files.runs
+
+
 async def test_a_client_that_sends_nothing_is_disconnected(behind: Behind, tmp_path: Path) -> None:
     """A client has a limited time for its first message, however many bytes of it arrive."""
 
@@ -48,7 +77,7 @@ async def test_a_client_that_sends_nothing_is_disconnected(behind: Behind, tmp_p
 
     connections = Connections()
     server = LineServer(
-        tmp_path / "s", behind.gateway, connections, lambda _uid, _pid: Party.LISTED, admit, first_s=0.1
+        tmp_path / "s", behind.gateway, connections, lambda _uid, _pid: Party.LISTED, admit, lambda _: None, first_s=0.1
     )
     await server.start()
     told, reader, writer = await greeting(tmp_path / "s")

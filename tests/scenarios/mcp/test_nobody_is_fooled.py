@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import mcp_types as t
 import pytest
 from mcp import MCPError
 
@@ -15,6 +16,8 @@ from adapters.executors.confinement import KEEPER
 from adapters.executors.own_processes import is_kept
 from hitl.call import Decision, Status, Verb
 from hitl.cards.card import card
+from hitl.ports import Change, Expect, Unit
+from hitl.testing import MemoryStore
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Scripted, final, meta, text, tool
 from tests.scenarios.mcp.injections import INJECTIONS
@@ -137,6 +140,32 @@ async def test_a_call_is_withdrawn_by_who_asked(behind: Behind, files: Scripted)
     assert [] == files.runs
 
 
+async def test_a_result_that_was_erased_is_told_no_more(behind: Behind, files: Scripted) -> None:
+    """Retention erases the output in the store, and the gateway's own copy counts no longer."""
+    behind.allow("remove")
+    async with behind.client(*WAY) as client:
+        await client.call_tool("remove", {"path": "kept.txt"})
+        call = behind.calls[-1]
+        before = text(await client.call_tool("sayso_status", {"ref": call.short}))
+        erased = call.evolve(output=None, erased_at=behind.clock.now(), version=call.version + 1)
+        await MemoryStore.commit(behind.store, Unit(Expect(call.ref, call.version), lambda _now: Change(erased)))
+        after = text(await client.call_tool("sayso_status", {"ref": call.short}))
+
+    assert ("kept.txt" in before, "kept.txt" in after) == (True, False)
+    assert 1 == len(files.runs)
+
+
+async def test_what_the_gateway_does_not_know_reaches_no_server(behind: Behind, files: Scripted) -> None:
+    """Only requests that the gateway knows get past it. A method of a server alone, or of later protocols, does not."""
+    async with behind.client("relay", "legacy") as client:
+        for method in ("resources/subscribe", "tools/run", "tasks/list", "sampling/createMessage", "x/anything"):
+            request: Any = t.Request(method=method, params={"uri": "note://a", "name": "remove", "arguments": {}})
+            with pytest.raises(MCPError):
+                await client.session.send_request(request, t.EmptyResult)
+
+    assert ([], []) == (files.runs, behind.calls)
+
+
 async def test_nothing_of_a_client_reaches_a_server_but_its_arguments(tmp_path: Path) -> None:
     """Neither its token nor what it says of itself; a server's own secret doesn't come back to the client."""
     one = Scripted(
@@ -151,7 +180,9 @@ async def test_nothing_of_a_client_reaches_a_server_but_its_arguments(tmp_path: 
         (call,) = [call for call in behind.calls if call.tool == "tell" and call.ended]
 
     # The child's interpreter sets LC_CTYPE by itself.
-    assert {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PYTHONPATH", "KEY", "LC_CTYPE"} >= set(seen)
+    assert {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PYTHONPATH", "FILES_TOKEN", "KEY", "LC_CTYPE"} >= set(
+        seen
+    )
     assert "the variable is [secret]" == told == call.output
 
 

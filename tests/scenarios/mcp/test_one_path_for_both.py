@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from bot.api import serve_api
@@ -35,8 +36,16 @@ def tool_call(tool: str, **arguments: Any) -> dict[str, Any]:
 class Served:
     """The API with the gateway of a service, and a client for each token."""
 
-    def __init__(self, behind: Behind, url: str, tokens: dict[str, str], parts: contextlib.AsyncExitStack) -> None:
+    def __init__(
+        self,
+        behind: Behind,
+        url: str,
+        tokens: dict[str, str],
+        parts: contextlib.AsyncExitStack,
+        owner: httpx.AsyncClient,
+    ) -> None:
         self.behind = behind
+        self.owner = owner
         self.url = url
         self.tokens = tokens
         self._parts = parts
@@ -69,10 +78,10 @@ async def served(behind: Behind) -> AsyncIterator[Served]:
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="api-"))) / "run"
         server = await serve_api(behind.service, folder, parts, http=HttpSettings(port=0), gateway=mount)
         made = {}
-        async with local(folder / SOCKET_NAME) as owner:
-            for name, scope in {"ci": {"scope": "agent", "owner": "uma"}, "boss": {"scope": "approver"}}.items():
-                made[name] = (await owner.post("/v1/tokens", json={"name": name, **scope})).json()["token"]
-        yield Served(behind, f"http://127.0.0.1:{server.port}", made, parts)
+        owner = await parts.enter_async_context(local(folder / SOCKET_NAME))
+        for name, scope in {"ci": {"scope": "agent", "owner": "uma"}, "boss": {"scope": "approver"}}.items():
+            made[name] = (await owner.post("/v1/tokens", json={"name": name, **scope})).json()["token"]
+        yield Served(behind, f"http://127.0.0.1:{server.port}", made, parts, owner)
 
 
 async def test_a_parked_tool_runs_behind_the_gateway_after_the_approval(served: Served, files: Scripted) -> None:
@@ -97,6 +106,17 @@ async def test_an_allowed_tool_answers_with_its_result(served: Served, files: Sc
 
     assert (200, "auto_approved", True) == (stat.status_code, stat.json()["status"], bool(stat.json()["result"]))
     assert 1 == len(files.runs)
+
+
+async def test_the_same_tool_call_under_a_key_runs_once(served: Served, files: Scripted) -> None:
+    """A request that is sent again with its Idempotency-Key gets the first result; other arguments are a conflict."""
+    agent, key = await served.http("ci"), {"Idempotency-Key": "k", **READ}
+    first, again, other = [
+        await agent.post("/mcp", json=tool_call("stat", path=path), headers=key) for path in ("a", "a", "b")
+    ]
+
+    assert (200, first.json()["approval_id"]) == (first.status_code, again.json()["approval_id"])
+    assert (409, 1) == (other.status_code, len(files.runs))
 
 
 async def test_a_tool_that_no_server_offers_is_not_asked_for(served: Served) -> None:
@@ -148,6 +168,29 @@ async def test_clients_of_mcp_do_not_notice(served: Served, files: Scripted, mod
     assert allowed is not None
     assert stored is not None
     assert (Decision.APPROVED, 2, True) == (stored.decision, len(files.runs), "b.txt" in done)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("revoked", ["token", "owner"])
+async def test_a_request_that_waits_ends_with_its_token(
+    served: Served, files: Scripted, mode: str, revoked: str
+) -> None:
+    """If a token or its owner is revoked while people are asked, its holder doesn't get the result of the call."""
+    boss, gate = await served.http("boss"), served.behind.service.gate
+    async with served.mcp(mode) as client:
+        calling = asyncio.create_task(client.call_tool("remove", {"path": "c.txt"}))
+        call = await served.behind.asked("remove")
+        if revoked == "token":
+            await served.owner.delete("/v1/tokens/ci")
+        else:
+            gate.people = replace(gate.people, revoked=frozenset({"uma"}))
+        await boss.post(f"/hitl/decide/{call.ref}", json={"decision": "approve"})
+        await served.behind.service.ended(call, PATIENCE_S)
+        with pytest.raises(MCPError) as refused:
+            await calling
+
+    assert "c.txt" not in str(refused.value)
+    assert 1 == len(files.runs)
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE"])

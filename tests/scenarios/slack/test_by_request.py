@@ -50,6 +50,7 @@ async def test_a_flawed_proof_is_refused(
     call = await stage.ask()
     payload = await pressed(stage, call)
     capfd.readouterr()
+    caplog.clear()
     outcome = await stage.surface.server.forge("interactive", payload, flaw=flaw)
     await stage.surface.settle()
     logged = repr([*capfd.readouterr(), *((line.message, line.args) for line in caplog.records)])

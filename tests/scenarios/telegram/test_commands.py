@@ -39,6 +39,12 @@ async def test_a_call_can_be_decided_by_its_ref(stage: TelegramStage) -> None:
     assert "it is mine" == stored.reason
 
 
+async def test_new_makes_the_agent_forget_for_those_who_may_ask(stage: TelegramStage) -> None:
+    """`/new` is a command; anybody else hears that they may not ask here."""
+    assert say("model.forgotten") == await said(stage, "uma", "/new")
+    assert not says(await said(stage, "sam", "/new"), "model.forgotten")
+
+
 async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramStage) -> None:
     """One line each; a stranger sees nothing of it, nor its details."""
     calls = [await stage.ask(args={"path": name}) for name in "ab"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.call import Status, Verb
+from simulators.telegram import Refuse
 from tests.scenarios.how_many_messages import test_an_expiry_is_one_message  # noqa: F401 - the scenario is what is wanted
 from tests.scenarios.telegram.surface import staged
 from tests.sentences import says
@@ -115,14 +116,34 @@ async def test_a_bystanders_other_ways_count_as_the_same_word(stage: TelegramSta
     assert 1 == len(room.heard("sam")) - before
 
 
-async def test_a_bystander_who_opened_no_private_chat_hears_nothing(stage: TelegramStage, minutes: Minutes) -> None:
-    """Telegram lets a bot write in private only to people who wrote to it first. The group gets nothing instead."""
-    call = await stage.ask()
-    for _ in range(2):
-        await stage.surface.answer("uma", call, "yes")
-        minutes.pass_()
+@pytest.mark.parametrize("who", ["sam", "uma"])
+async def test_a_bystander_without_a_private_chat_gets_a_sign(stage: TelegramStage, minutes: Minutes, who: str) -> None:
+    """Telegram lets a bot write in private only to people who wrote to it first. The others get one reaction a card.
 
-    assert 1 == len(stage.surface.posted())
+    The group gets no message. Sam is a stranger. Uma asked, and may not approve her own request.
+    """
+    call, room = await stage.ask(), stage.surface
+    for _ in range(2):
+        await room.answer(who, call, "yes")
+        minutes.pass_()
+    await room.command(who, f"approve {call.short}")
+
+    assert Status.PENDING == await stage.status(call)
+    assert 1 == len(room.posted())
+    marked = [one for one in await room.server.messages(room.room) if one.reacted(room.bot.user.id)]
+    assert ["yes"] == [one.text for one in marked]
+    assert 1 == len(await room.server.calls("setMessageReaction"))
+
+
+async def test_a_group_without_reactions_ends_nothing(stage: TelegramStage) -> None:
+    """If Telegram refuses the reaction too, the bystander gets no sign, and an approver can still decide."""
+    call, room = await stage.ask(), stage.surface
+    await room.server.fail("setMessageReaction", Refuse(400, "Bad Request: REACTION_INVALID"))
+    await room.answer("sam", call, "yes")
+    await room.answer("ann", call, "yes")
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert not any(one.reacted(room.bot.user.id) for one in await room.server.messages(room.room))
 
 
 async def test_an_approvers_unclear_replies_get_one_public_question(stage: TelegramStage, minutes: Minutes) -> None:

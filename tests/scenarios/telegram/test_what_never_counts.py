@@ -211,7 +211,8 @@ async def test_a_press_on_what_is_over_is_told_so(stage: TelegramStage, verb: Ve
     answers = await stage.surface.server.calls("answerCallbackQuery")
 
     assert 2 == len(answers)
-    outcome = say("outcome.succeeded", by=stage.service.gate.names.of(stage.surface.identities["ann"]))
+    by = stage.service.gate.names.of(stage.surface.identities["ann"])
+    outcome = say("outcome.succeeded", how=say("outcome.how.approved"), by=by)
     assert says(answers[-1].params["text"], Refusal.DECIDED, short=call.short, outcome=outcome)
 
 

@@ -78,13 +78,52 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "find -L . -exec cat {} +", "sed 'w a' b", "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
         'awk \'{print $1 | "sh"}\' b', 'awk \'BEGIN{ARGV[1]="x"}\' b', 'jq \'import "a" as $a; .\' b',
         "git -c a.b=c status", "git show abc1234", "git cat-file -p abc1234", "git log --output=a",
+        "xxd a -u", "uniq a -c", "read -aPATH < f; ls", "read -raIFS < f", "jq '$ ENV' b",
+        "true | cd a; cat b", "true | { cd a; }; cat b",
         "git diff --no-index a b", "git diff --ext-diff", "git add a; git status", "git diff HEAD~1", "git acme",
-        "git status --acme", "tar xf a", "date -s now", "date 0101000020", "sort -o a b",
+        "git status --acme", "tar xf a", "tar tfv a:b", "tar tfz a:b", "tar t* a",
+        "date -s now", "date 0101000020", "sort -o a b",
     ],
 )  # fmt: skip
 def test_what_is_not_understood_whole_tells_why(line: str) -> None:
     """Unknown programs and options, values known only at run time and syntax with a life of its own are not told."""
     assert isinstance(effects(line), str)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "s|[|]|;a |w b",
+        "s|[]|]|;a |w b",
+        "s|[^|]|;a |w b",
+        r"s|[a\]|]|;a |w b",
+        "s|[[.|.]]|;a |w b",
+        "/[/]/;s/x/w b/",
+        "i\nw b",
+        "1,3a\nw b",
+    ],
+)
+def test_a_sed_script_that_versions_of_sed_split_differently_is_not_told(script: str) -> None:
+    """GNU sed goes on behind a delimiter within brackets and behind a bare ``i``, so these scripts write the file b."""
+    assert isinstance(effects(("sed", script, "a")), str)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "s/[^ ]*//",
+        "s/[[:space:]]*$//",
+        r"s/[\/]/x/",
+        "s/[]a]/x/",
+        "/[[]/p",
+        r"s/\[[^]]*\]//g",
+        "s|[a/b]|x|",
+        "1,/^[A-Z]/p",
+    ],
+)
+def test_a_sed_script_with_a_plain_set_of_characters_only_reads(script: str) -> None:
+    """A set without the delimiter means the same to every version of sed."""
+    assert {"read"} == does(("sed", "-n", script, "a")).does
 
 
 def test_an_argument_list_is_read_without_a_shell() -> None:

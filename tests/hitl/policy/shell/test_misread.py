@@ -196,3 +196,48 @@ def test_a_here_document_ends_where_a_shell_ends_it(line: str) -> None:
 def test_a_here_document_with_a_plain_quoted_delimiter_passes(line: str) -> None:
     """Its lines are text, up to the line that is the delimiter and nothing else."""
     assert "allow" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"""awk $'{print "\0"}'' "; print "x" > "q"} # "' f""",
+        r"""awk $'{print \0420\042 > "q"}' f""",
+        r"""cat $'\x{2e}env'""",
+        r"""cat $'f\c@.md'""",
+        r"""cat $'\1012'""",
+        r"""grep $'\xff' f""",
+        r"""echo $'say \"hi\"'""",
+    ],
+)
+def test_an_escape_that_shells_read_in_different_ways_asks(line: str) -> None:
+    """A NUL ends the text in bash, an octal number has three digits at most, and braces may hold a number."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"""sed $'s|a|\x5c|w q|' f""",
+        r"""sed -e$'p' f""",
+        r"""x=$'p'; sed -n "$x" f""",
+        r"""for x in $'p'; do sed -n "$x" f; done""",
+        r"""timeout 5 awk $'{print}' f""",
+        r"""bash -c $'echo touch q'""",
+    ],
+)
+def test_a_script_in_escapes_asks(line: str) -> None:
+    """A shell without this syntax keeps the dollar and the backslashes, so that another script runs."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize("line", [r"printf %s $'a\tb\n'", r"grep $'\x41\u0042\103' f", r"awk -F $'\t' '{print $1}' f"])
+def test_a_plain_escape_passes(line: str) -> None:
+    """Tabs, newlines and whole numbers mean the same to every shell."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", [r"$'rm\0x' q", r"$'\x{72}m' q", r"$'\162m' q", r"$'\x72\155' q", r"$'rm\c@' q"])
+def test_a_program_behind_escapes_is_found(line: str) -> None:
+    """A rule that denies a program finds it as bash decodes it."""
+    assert YES == DENIED.judge(read_line(line))

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import gc
 
-# The next two are imported by the first request.
+# The next three are imported by the first request.
 import anyio._backends._asyncio  # noqa: F401
 import httpcore  # noqa: F401
+import uvicorn.protocols.http.httptools_impl  # noqa: F401
 import uvloop  # noqa: F401
+import websockets.server  # noqa: F401
 
+import adapters.database.sqlite.backup
+import adapters.database.sqlite.history
+import adapters.executors.bash
+import adapters.executors.workspace
+import adapters.http.app
+import adapters.http.listeners
+import adapters.http.waits
 import adapters.slack.platform
 import adapters.telegram.platform  # noqa: F401
+import hitl.replies.reader  # noqa: F401
 from bot.compose import policy_library
 from bot.policies import Policies
 

@@ -58,7 +58,7 @@ PAUSES_S = (1.0, 5.0)
 _PASSING = frozenset({408, 409, 425, 429})
 #: The HTTP statuses of a request that may be too long: bad request, and content too large.
 _TOO_LONG = frozenset({400, 413})
-#: A request that may be too long is halved at most this many times, down to a sixteenth of its first length.
+#: This many characters are counted as one token, which is the usual figure for English text.
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4
@@ -71,8 +71,8 @@ _SHARE = 8
 class Bounds:
     """The limits of a turn, and the seconds for one answer of the model.
 
-    A turn is limited in requests to the model, in tokens, in US dollars (None for no limit), and in the seconds that
-    the model's answers take. The time in which people decide and tools run isn't limited here.
+    The limits of a turn are a number of requests to the model, of tokens, of US dollars (None for no limit), and of
+    seconds that the model's answers take. The time in which people decide and tools run isn't limited here.
     """
 
     requests: int = 25
@@ -165,7 +165,7 @@ class ModelAgent:
     async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
         """Make all calls of the model's last answer at the same time, and wait until every call is over.
 
-        Identical calls of one answer are one call: people aren't asked twice.
+        Identical calls in one answer of the model are made as one call, so that people aren't asked twice.
         """
         if not thread.told:
             await turn.say(thread.words)
@@ -183,8 +183,8 @@ class ModelAgent:
     async def _make(self, turn: StoredTurn, thread: Thread, same: Sequence[Wanted], storing: asyncio.Lock) -> None:
         """Make a call once, and store its outcome for all identical calls of the model's answer.
 
-        The outcome is stored when this call is over, so that a turn that is stopped knows what was done. Outcomes are
-        stored one after the other, because each is stored with the whole thread.
+        The outcome is stored as soon as this call is over. If the turn is stopped after that, the next attempt knows
+        what was done. Outcomes are stored one after the other, because each outcome is stored with the whole thread.
         """
         outcome = await self._made(turn, thread, same[0])
         async with storing:
@@ -195,7 +195,7 @@ class ModelAgent:
     async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
         """Make one call and return its outcome, for the model. Raises Unavailable.
 
-        If people rejected an identical call in this turn, they are not asked again.
+        If people rejected an identical call in this turn, return a refusal with their reason, and don't ask them again.
         """
         try:
             if (reason := thread.rejected.get(wanted.same)) is not None:

@@ -44,8 +44,8 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] =
 class Offline:
     """An agent without a model.
 
-    It reads the text of a turn as one command, and makes that command's tool call. For any other text it makes no call.
-    The service sends the outcome to people.
+    The agent reads the text of a turn as one command, and makes that command's tool call. If the text is no command,
+    the agent makes no call. The service sends the outcome to people.
     """
 
     name = "offline"

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.sql.selectable import NamedFromClause
 
-#: A statement in SQLAlchemy Core, or one for each time test of `hitl.ports.Expect`.
+#: A statement in SQLAlchemy Core, or several statements: one for each time test of `hitl.ports.Expect`.
 Core: TypeAlias = "ClauseElement | dict[bool | None, ClauseElement]"
 Where: TypeAlias = "ColumnElement[bool] | TextClause"
 Upsert: TypeAlias = "Callable[..., Any]"

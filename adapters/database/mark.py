@@ -48,7 +48,7 @@ class Mark:
         return (position, line) if sound and self._keys.holds(Purpose.MARK, seal, pack(position, line)) else None
 
     def write(self, position: int, line: str) -> None:
-        """Write the mark whole or not at all. It is durable when this returns. Raises OSError."""
+        """Write the whole mark or leave the old mark. The mark is durable when this returns. Raises OSError."""
         told = {"position": position, "line": line, "seal": self._keys.seal(Purpose.MARK, pack(position, line))}
         new = self.path.with_name(self.path.name + ".new")
         opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)

@@ -218,7 +218,8 @@ def line_values(line: Recorded) -> tuple[Any, ...]:
 def line_of(row: Sequence[Any]) -> Recorded:
     """Return the line of the record in a row with the columns `LINE`.
 
-    If somebody wrote a value of another type by hand, it is replaced, and the line's MAC doesn't hold.
+    If somebody wrote a value of another type by hand, this function replaces the value. The line's MAC then doesn't
+    hold, which shows the change.
     """
     ref, seq, at, *texts = row
     event, actor, data, prev, own = map(str, texts)

@@ -83,10 +83,10 @@ class Shell:
     def look(self, args: Bash) -> Preparation:
         """Return what a command does, for people, and the preconditions that must hold when it runs.
 
-        The preview is the change that a plain `sed -i` makes. For other commands it is the changes in the line's
-        scripts since people were last asked about them. The preconditions are the confinement, the previewed files and
-        the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation if no shell can take
-        the line.
+        The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
+        the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
+        the previewed files and the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation
+        if no shell can take the line.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -190,8 +190,9 @@ class Shell:
     def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
         """Copy the approved scripts. In the sandbox, each copy takes the place of its script.
 
-        Copies are made only if the line is one command, because a line such as `chmod +x run && ./run` means to change
-        the file itself. Raises NotAsShown if something changed since people saw the call.
+        Copies are made only if the line is one command. A longer line, such as `chmod +x run && ./run`, may want to
+        change the script itself, and a change of a copy would be lost. Raises NotAsShown if something changed since
+        people saw the call.
         """
         if why := self.changed(args, shown):
             raise NotAsShown(why)

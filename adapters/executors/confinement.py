@@ -72,8 +72,8 @@ _SETTINGS = tuple(
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _PROBE_S = 10
-#: The probe's command. It succeeds if it can write, chmod and touch its own file, and can neither read nor chmod a file
-#: outside of its folder.
+#: The probe's command. The command succeeds if it can write, chmod and touch its own file, and can neither read nor
+#: chmod a file outside of its folder.
 _PROBE = (
     ": > wrote && chmod 700 wrote && touch -d @1 wrote && test -x wrote && ! cat ../secret && ! chmod 777 ../secret"
 )

@@ -156,7 +156,7 @@ class Edits:
         return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview, undo=undo)
 
     def _carry_out(self, context: Context, plan: Callable[[], Sequence[_Planned]]) -> Sequence[_Planned]:
-        """Make all changes if every file is still as people saw it, else make none. Return the changes."""
+        """Make all changes if every file is still as people saw it, else make no change. Return the changes."""
         with self._folder.changing:
             with as_shown("path.not_written"):
                 planned = plan()

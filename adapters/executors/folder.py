@@ -200,10 +200,10 @@ def _give_as_above(folder: int, name: str) -> None:
 def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:
     """Give the new file its name, if the file under that name still has the digest `base`.
 
-    Return whether it got the name.
+    Return whether the new file got the name.
 
-    If there was no file, this makes a link, which fails if a file has appeared under the name. Otherwise it renames the
-    new file, which replaces the old one.
+    If there was no file, this makes a link, which fails if a file has appeared under the name. If there was a file,
+    this renames the new file, which replaces the old file.
     """
     if base == ABSENT:
         try:

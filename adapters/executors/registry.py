@@ -69,7 +69,7 @@ class Context:
     principal: str
     #: The ref of the call.
     ref: str
-    #: The idempotency key that the tool can pass on. It is the same for every attempt to run this call.
+    #: The idempotency key that the tool can pass on. The key is the same for every attempt to run this call.
     key: str
     #: The seconds after which the tool is stopped.
     limit_s: float

@@ -328,9 +328,9 @@ def _size(folder: Folder, path: str) -> int:
 
 
 def _mode(path: Path | str, closed: int = 0) -> int:
-    """Return the mode of a file, or 0 if there is none, and `closed` if this user may not look there.
+    """Return the mode of a file. Return 0 if there is no such file, and `closed` if this user may not look there.
 
-    The path may be any word of a line: it may be too long, or have characters that no path can have.
+    The path may be any word of a line, so it may be too long, or have characters that no path can have.
     """
     try:
         return Path(path).stat().st_mode

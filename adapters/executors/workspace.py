@@ -192,7 +192,7 @@ class Workspace:
             return self._folder.digest(parts)
 
     def _delete(self, shown: Mapping[tuple[str, ...], str]) -> None:
-        """Delete these files if each of them is still as people saw it. Otherwise delete none of them."""
+        """Delete these files if each of them is still as people saw it. Otherwise delete no file."""
         with self._folder.changing:
             with as_shown("path.not_deleted"):
                 for parts, base in shown.items():

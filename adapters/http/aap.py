@@ -57,7 +57,7 @@ _OWN_TOOLS = "aap"
 _KEYS = "aap:"
 #: The longest wait of one request in seconds, by the protocol.
 _LONGEST_WAIT_S = 30
-#: A context has at most this many bytes. It is kept in the record, where it stays when retention erases the arguments.
+#: A context has at most this many bytes. The record keeps the context, even when retention erases the arguments.
 _LONGEST_CONTEXT = 16_384
 #: The decisions in the words of the protocol. If nobody could be asked about a call, the call is denied, with the
 #: reason.

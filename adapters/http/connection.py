@@ -1,8 +1,8 @@
-"""One connection: it identifies the peer, and limits the peer's bytes, seconds and connections.
+"""One connection: identifies the peer, and limits the peer's bytes, seconds and connections.
 
-It extends uvicorn's protocol, which has no deadline for a request's headers or body, no limit for header bytes, and no
-limit for the connections of one peer, and which waits for ever for a peer that doesn't read its answer. `Connections`
-says which peers may connect.
+This module extends uvicorn's protocol. uvicorn itself has no deadline for a request's headers or body, no limit for
+header bytes, and no limit for the connections of one peer. It also waits for ever for a peer that doesn't read its
+answer. `Connections` says which peers may connect.
 """
 
 from __future__ import annotations

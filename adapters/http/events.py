@@ -1,7 +1,7 @@
 """`/v1/events`: the events of the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Both share one cursor: the place of a line in the record, which survives a restart. A client that comes back with its
-last cursor gets every later event once.
+Server-sent events and the WebSocket share one cursor: the place of a line in the record, which survives a restart. A
+client that comes back with its last cursor gets every later event once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The two listeners of the one application: a Unix socket and a TCP port, served by one uvicorn in our loop."""
+"""The two listeners of the one application, a Unix socket and a TCP port.
+
+One uvicorn server in our event loop serves both.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _BACKLOG = 2048
 class Server(uvicorn.Server):
     """uvicorn in this process's event loop.
 
-    It doesn't handle signals, so that the service can finish running work at a stop.
+    The server doesn't handle signals, so that the service can finish running work at a stop.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that waiting requests can be
     answered. `party_of` returns the kind of a peer on a Unix socket. Servers of one process share `limits.connections`.

@@ -24,7 +24,7 @@ Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 MOST_IN_BATCH = 50
 #: The largest number of calls in one page.
 MOST_IN_PAGE = 200
-#: The longest wait in one request, in seconds. Proxies commonly close a request after 60.
+#: The longest wait in one request, in seconds. Proxies commonly close a request after 60 seconds.
 LONGEST_WAIT_S = 60
 
 

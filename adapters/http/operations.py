@@ -81,7 +81,7 @@ class Desk(Protocol):
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
         """Wait until people have decided.
 
-        After a rejection, also wait for its reason, as long as one can still be given.
+        After a rejection, also wait for its reason, as long as people can still give a reason.
 
         Return the call.
         """

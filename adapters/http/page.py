@@ -1,4 +1,4 @@
-"""Serves `/openapi.json`, and the same document at `/docs` as one page without scripts, which works offline."""
+"""Serves `/openapi.json`, and at `/docs` the same document as a single page without scripts, which works offline."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Place:
 class Queues:
     """Keeps one waiting line for each requester and agent, in order.
 
-    An ended call makes room, so this observes the gate's changes.
+    This class observes the gate's changes, because the end of a call makes room.
     """
 
     def __init__(self) -> None:

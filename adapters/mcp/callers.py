@@ -36,8 +36,8 @@ class Caller:
     principal: str
     #: The conversation that the calls belong to.
     origin: str
-    #: The id of a token, which distinguishes this credential from others of the same principal. It is never the token
-    #: itself.
+    #: The id of a token, but never the token itself. The id distinguishes this credential from others of the same
+    #: principal.
     token: str
 
 
@@ -58,9 +58,9 @@ class Client:
         return _AGENTS.get(self.name, _AGENT)
 
     def key(self, caller: Caller) -> str | None:
-        """Return the idempotency key of the tool use, or None if the client names none.
+        """Return the idempotency key of the tool use, or None if the client names no tool use.
 
-        A JSON-RPC id can't be the key, because each connection counts from the same number.
+        A JSON-RPC id can't be the key, because the ids of each connection begin with the same number.
         """
         if self.use is None:
             return None

@@ -58,7 +58,7 @@ class Watcher(Protocol):
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
         """Handle a log line of the server.
 
-        The line is passed on only while all calls that run there belong to one caller.
+        The service passes a line on only while all calls that run on that server belong to one caller.
         """
 
     @property

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: The number of requests that one call may take. Clients ask at most 10 times.
 LEGS = 9
-#: Name that a client gives itself -> the seconds that it waits for one request, minus a reserve. Codex gives up after
-#: 300 s. Claude Code was seen to wait longer than 100 s for one of many rounds.
+#: Name that a client gives itself -> the seconds that the client waits for one request, minus a reserve. Codex gives up
+#: after 300 s. Claude Code was seen to wait longer than 100 s in one of many requests.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
 #: Seconds added to each leg, so that the last leg is long enough to see the call expire.
 _SLACK_S = 1.0
@@ -39,7 +39,8 @@ class WaitTimes:
     def one_request(self, client: str, left_s: float, rounds: int | None) -> float:
         """Return how long one request of that client waits if a person has `left_s` to answer.
 
-        `rounds` is the number of requests that are left, including this one. None means that this is the only request.
+        `rounds` is the number of requests that are left, including this request. None means that this is the only
+        request.
         """
         longest = self.known_s.get(client, self.unknown_s)
         if rounds is None:

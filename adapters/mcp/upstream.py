@@ -1,4 +1,7 @@
-"""One MCP server behind the gate. It starts at its first use, and again after it died; it stops with the service."""
+"""One MCP server behind the gate. The server starts at its first use, and again after it died.
+
+It stops with the service.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +193,7 @@ class Upstream:
     ) -> Any:
         """Send one request. Raises UpstreamDown if nothing was sent, and MCPError.
 
-        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case it isn't known whether
+        MCPError has the code CONNECTION_CLOSED if the server died in the meantime. In that case nobody knows whether
         the server did the work.
         """
         client = await self.client()
@@ -233,7 +236,8 @@ class Upstream:
         except MCPError as error:
             if error.code != t.CONNECTION_CLOSED:
                 raise UpstreamDown(self._told(error)) from error
-        # The server died while it was idle. The lost request was only for a list, so it is safe to repeat.
+        # The server died while it was idle. The lost request only asked for a list, so it is safe to send the request
+        # again.
         try:
             return await self._pages(await self.client(), method, key)
         except MCPError as error:

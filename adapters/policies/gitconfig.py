@@ -20,7 +20,7 @@ class Setting:
     """One setting, in the form in which git compares settings: section and name in lower case."""
 
     section: str
-    #: The text between the first and the last dot of the key, or None if there is only one dot.
+    #: The text between the first and the last dot of the key, or None if the key has only one dot.
     subsection: str | None
     name: str
     #: The value, or None for a name without `=`, which git reads as true.

@@ -43,7 +43,8 @@ _WHOLE_NAMES = frozenset({2, 3})
 _EXTENDED = 0x4000
 
 _HARMLESS_SECTIONS = frozenset({"advice", "color", "column"})
-# `*` is any subsection. Each of these keys is plain data: it makes git run no program and read no other file.
+# `*` is any subsection. Each of these keys is plain data: no value of such a key makes git run a program or read
+# another file.
 _HARMLESS = frozenset(
     """
     branch.*.description branch.*.gh-merge-base branch.*.github-pr-owner-number branch.*.merge branch.*.pushremote

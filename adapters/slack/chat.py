@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
-#: Slack shows a status for two minutes; it is set again well before.
+#: Slack shows a status for two minutes, so the status is set again well before that time is over.
 _STATUS_S = 60.0
 #: At most this many messages are read to find out who wrote in a place after a card.
 _LOOKED_BACK = 200

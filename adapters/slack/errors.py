@@ -52,7 +52,8 @@ _SHUT_OUT = frozenset(
     }
 )
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
-#: The exceptions that slack-sdk raises when an answer isn't Slack's: it reads any answer as a JSON object.
+#: The exceptions that slack-sdk raises when an answer isn't Slack's, because slack-sdk reads any answer as a JSON
+#: object.
 STRANGE = (LookupError, TypeError, ValueError, AttributeError)
 ELSE = "something else answers in Slack's place"
 

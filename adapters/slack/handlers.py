@@ -149,7 +149,9 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
-    """Return whether a member of another workspace may have caused the event. The event then may name a wrong team.
+    """Return whether a member of another workspace may have caused the event.
+
+    In that case, the event may name a wrong team.
 
     This can happen in channels shared with other organisations, and everywhere in an organisation of several
     workspaces.

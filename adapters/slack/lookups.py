@@ -164,8 +164,8 @@ class Lookups:
     async def _by_email(self, heard: Heard, user: str) -> Heard:
         """Replace the user id by the e-mail address, for a member of our workspace whom lists name only by the address.
 
-        Slack is asked for the address again each time: the address may decide calls, and a person who has left must not
-        decide. A person of another workspace keeps their id, whatever address that workspace confirmed.
+        Slack is asked for the address again each time, because the address may decide calls, and a person who has left
+        must not decide. A person of another workspace keeps their id, whatever address that workspace confirmed.
         """
         own = heard.identity == identity_of(self._me.team, user)
         if not own or heard.barred or self._chat.names.people.principal(heard.identity) != heard.identity:

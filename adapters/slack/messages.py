@@ -36,10 +36,11 @@ _Labelled: TypeAlias = "tuple[Verb, str, str, str | None]"
 
 #: Block Kit reference: the longest text of a section.
 SECTION = 3000
-#: The longest sentence of the service, which may take several sections. It leaves room in the message for the blocks
-#: around it.
+#: The longest sentence of the service, which may take several sections. A sentence of this length leaves room in the
+#: message for the blocks around it.
 LONGEST = 12_000
-#: The longest text of one page of the details. It is shown in several blocks, each within a section's limit.
+#: The longest text of one page of the details. The page shows the text in several blocks, each within a section's
+#: limit.
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
@@ -184,7 +185,7 @@ def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_E
 def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
     """Split a text into pieces of at most `units` UTF-16 units; return at least one piece.
 
-    A piece ends at a line feed if there is one in its second half.
+    If the second half of a piece has a line feed, the piece ends there.
     """
     found, rest = [], text
     while length(rest) > units:

@@ -60,7 +60,7 @@ _log = logging.getLogger(__name__)
 
 
 class EventRecorder:
-    """Records the events that Slack sends. It calls `missed` when events may have been lost."""
+    """Records the events that Slack sends. The recorder calls `missed` when events may have been lost."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
@@ -109,9 +109,10 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 class Sockets:
-    """The connections of Socket Mode. There are several, and Slack sends each event over one of them.
+    """The connections of Socket Mode. There are several connections, and Slack sends each event over one of them.
 
-    Without a connection, events may be lost. The recorder is notified when such a time begins, and when it ends.
+    Without a connection, events may be lost. The recorder is notified when a time without connections begins, and when
+    it ends.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class Sockets:
 
 
 class _Line:
-    """One connection. It is opened again when Slack ends it, after a fault, and when a ping gets no answer."""
+    """One connection. This class opens it again when Slack ends it, after a fault, and when a ping gets no answer."""
 
     def __init__(
         self,
@@ -199,7 +200,7 @@ class _Line:
                 await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:
-        """Open one connection and read it to its end. Its address is valid once, and only for seconds."""
+        """Open one connection and read it to its end. The connection's address is valid once, and only for seconds."""
         opened = await self._client.apps_connections_open(app_token=self._token)
         proxy = self._client.proxy
         url = str(promised(opened, "url"))

@@ -47,7 +47,8 @@ class Me:
 def order_of(update: Mapping[str, Any]) -> str:
     """Return the lane in which an update is handled in order: a conversation, or one person's presses in it.
 
-    A press names its call, so it needn't wait for other people's messages. Telegram's own webhook queue does the same.
+    A press names its call, so the press needn't wait for other people's messages. Telegram's own webhook queue
+    orders updates in the same way.
     """
     pressed = _fields(update.get("callback_query"))
     if pressed:
@@ -129,8 +130,8 @@ def _message(message: Message, me: Me) -> Heard | None:
 def _said(message: Message, me: Me) -> Heard | None:
     """Translate a message that somebody sent.
 
-    A message without text (a picture, a sticker) counts only if it replies to a message of the bot. It says neither yes
-    nor no.
+    A message without text (a picture, a sticker) counts only if it replies to a message of the bot. Such a reply says
+    neither yes nor no.
     """
     text = message.text or ""
     command = _command(text, me)
@@ -245,7 +246,7 @@ def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
 def _foreign_command(text: str) -> tuple[Span, ...]:
     """Return the span of a `/word` at the start that isn't a command of this bot.
 
-    It is meant for another bot, so it counts like code.
+    Such a word is meant for another bot, so its span counts like code.
     """
     first = _SLASH.match(text)
     return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()

@@ -58,7 +58,9 @@ class PendingCall(Struct, frozen=True, gc=False):
 
 
 def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> PendingCall:
-    """Return the facts to keep about a pending call. Equal names share one string.
+    """Return the facts to keep about a pending call.
+
+    Calls with equal names share one string for the name, to save memory.
 
     Raises TypeError if a name isn't text.
     """
@@ -124,7 +126,7 @@ class Known:
         return ref in self._waiting
 
     def count(self, requester: str, agent: str | None = None) -> int:
-        """Return the number of the requester's pending calls, or of one of their agents."""
+        """Return the number of the requester's pending calls. With `agent`, count only that agent's pending calls."""
         return self._of[requester, agent]
 
     def same(self, digest: str, agent: str) -> list[str]:

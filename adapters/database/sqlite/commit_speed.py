@@ -33,10 +33,12 @@ class Mean:
 
 
 class Pace:
-    """Chooses the event loop or the worker thread for each commit, by running means: one commit may be slow by chance.
+    """Chooses the event loop or the worker thread for each commit.
+
+    The choice uses running means, because a single commit may be slow by chance.
 
     A unit alone is committed on the loop if the commit probably takes less than ALONE_S. A group is committed on the
-    loop if the commit probably takes less time than handing it to the worker thread and back.
+    loop if the commit probably takes less time than handing the group to the worker thread and back.
     """
 
     def __init__(self) -> None:
@@ -57,5 +59,5 @@ class Pace:
         return NEW_CALLS if self._commits[False].seconds < ALONE_S else NEW_CALLS_SLOW
 
     def took(self, seconds: float, *, alone: bool) -> None:
-        """Add the seconds that a commit on the loop took. `alone` says that it had only one unit."""
+        """Add the seconds that a commit on the loop took. `alone` says that the commit had only one unit."""
         self._commits[alone].took(seconds)

@@ -41,10 +41,10 @@ class SqliteCredentials(Part):
     """Implements `hitl.ports.Credentials`."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """Return all tokens, also the revoked tokens.
+        """Return all tokens, including revoked tokens.
 
         A token that is revoked according to the record stays revoked, even if somebody restores its older row. If
-        somebody changed the service's own record, it can't say which tokens are revoked, so no token is returned.
+        somebody changed the service's own record, nobody can tell which tokens are revoked, so no token is returned.
         """
         stored = self._read(sql.CREDENTIALS)
         if stored and (why := self._why_refused()):
@@ -83,7 +83,10 @@ class SqliteCredentials(Part):
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token and add a line about that to the record, in one transaction. Return the revoked token."""
+        """Revoke a token and add a line about the revocation to the record, in one transaction.
+
+        Return the revoked token.
+        """
         entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:

@@ -57,7 +57,7 @@ class SqliteCalls(Part):
     """Implements `hitl.ports.Calls`. A read sees every write whose method has returned."""
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Write the unit, all or nothing. It is durable when this returns."""
+        """Write the whole unit or nothing. The unit is durable when this returns."""
         return await self._writer.submit(partial(units.write, unit, self.keys, self._memory), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
@@ -88,7 +88,7 @@ class SqliteCalls(Part):
         return [rows.vote_of(row) for row in self._read(sql.VOTES, ref)]
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return the pending calls of one conversation or of all, the oldest first."""
+        """Return the pending calls of one conversation or of all conversations, the oldest first."""
         if origin is None:
             return self._waiting(self._memory.waiting(limit), limit)
         return self._waiting(self._memory.asked_in(origin, limit), limit)
@@ -100,7 +100,10 @@ class SqliteCalls(Part):
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
 
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
-        """Return the number of the requester's pending calls, or of one of their agents, at most `limit`."""
+        """Return the number of the requester's pending calls, at most `limit`.
+
+        With `agent`, count only that agent's pending calls.
+        """
         return min(limit, self._memory.count(requester, agent))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:

@@ -23,7 +23,9 @@ NEW_SCHEMA: Final = Path(__file__).with_name("schema.sql")
 
 
 def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
-    """Bring the schema to the last revision. Rows without a MAC of an older schema get one, made with the keys.
+    """Bring the schema to the last revision.
+
+    If an older schema has rows without a MAC, each of them gets a MAC made with the keys.
 
     Raises Unavailable for a database that a newer or another program made. Such a database isn't changed.
     """
@@ -59,7 +61,10 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create(connection: sqlite3.Connection, database: str) -> None:
-    """Create all tables of the last revision in one transaction. Raises Unavailable; the database stays empty then."""
+    """Create all tables of the last revision in one transaction.
+
+    If that fails, this raises Unavailable and the database stays empty.
+    """
     try:
         connection.executescript(NEW_SCHEMA.read_text("utf-8"))
     except sqlite3.Error as error:

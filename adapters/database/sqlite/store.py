@@ -1,4 +1,7 @@
-"""Implements the port `Store` on SQLite: writes go through the one writer, reads use its or another connection."""
+"""Implements the port `Store` on SQLite.
+
+Writes go through the one writer; reads use the writer's connection or a second connection.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
-        """Write the unit, all or nothing. It is durable when this returns."""
+        """Write the whole unit or nothing. The unit is durable when this returns."""
         change = await super().commit(unit)
         if change is None:
             return None

@@ -94,7 +94,7 @@ class Survey:
         return [tuple(json.loads(origins)) for origins in self.session.exec(agents)]
 
     def tokens(self) -> set[str]:
-        """Return the names of all tokens, also of revoked ones."""
+        """Return the names of all tokens, including revoked tokens."""
         return set(self.session.exec(select(CredentialRow.name)).all())
 
     def revoked_tokens(self) -> set[str]:

@@ -91,7 +91,7 @@ class Answers:
         self._named = seccomp.numbers().changes
 
     def one(self) -> None:
-        """Answer the next system call. Does nothing if its caller has ended."""
+        """Answer the next system call. If its caller has ended, do nothing."""
         request = bytearray(_NOTIFICATION.size)
         try:
             fcntl.ioctl(self._listener, _RECEIVE, request)
@@ -122,7 +122,10 @@ class Answers:
         return 0
 
     def _reached(self, ident: int, asked: Notification, name: str) -> int:
-        """Return a descriptor of the file that a call names. Raises OSError if the file isn't in one of the folders."""
+        """Return a descriptor of the file that a system call names.
+
+        Raises OSError if the file isn't in one of the folders.
+        """
         # utimensat without a path changes the descriptor's file.
         if name in _BY_DESCRIPTOR or (name == "utimensat" and not asked.args[1]):
             descriptor = os.open(f"/proc/{asked.pid}/fd/{asked.args[0] & _UNCHANGED}", os.O_PATH | os.O_CLOEXEC)
@@ -139,7 +142,7 @@ class Answers:
         return self._opened(target, follow=follow)
 
     def _check(self, ident: int) -> None:
-        """Raise OSError if the caller has ended. The memory that was read may then belong to another process."""
+        """Raise OSError if the caller has ended. Another process may then own the memory that was read."""
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:
@@ -189,7 +192,9 @@ def _owner(asked: Notification, at: int) -> Callable[[str], None]:
 
 
 def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
-    """Return a function that sets a file's two times. If the call has no pointer to times, it sets the present time.
+    """Return a function that sets a file's two times.
+
+    If the system call has no pointer to times, the function sets the present time.
 
     `shape` describes the numbers at the pointer: seconds and a fraction for each time, or only seconds for each time.
     """

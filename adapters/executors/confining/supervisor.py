@@ -178,8 +178,8 @@ class _Keeping:
 def _signal_all(number: int) -> None:
     """Send a signal to every descendant.
 
-    The helper processes around the command get only SIGKILL. After SIGTERM they would kill the command at once, so it
-    would have no time to clean up.
+    The helper processes around the command get only SIGKILL. If they got SIGTERM, they would kill the command at once,
+    and the command would have no time to clean up.
     """
     for pid, name in _descendants():
         if number == signal.SIGKILL or name not in _AROUND:

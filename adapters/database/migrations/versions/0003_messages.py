@@ -1,4 +1,4 @@
-"""Adds the table of the service's own messages. It says which call each message is about."""
+"""Adds the table of the service's own messages. The table says which call each message is about."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table. After that, a reply to one of its messages gets a question back."""
+    """Drop the table. After that, a reply to a message of the table gets a question back."""
     op.drop_table("messages")

@@ -1,6 +1,7 @@
 """Adds MACs to claims, results, events, cards, prompts, moves and messages.
 
-Adds one line with a MAC to the record. It holds a digest of all earlier hashes, which were made without a key.
+Adds one line with a MAC to the record. This line holds a digest of all earlier hashes, because those were made without
+a key.
 """
 
 from __future__ import annotations

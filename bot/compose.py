@@ -170,7 +170,7 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 def sandbox_of(settings: Settings) -> Sandbox | None:
     """Return the sandbox that the settings describe.
 
-    If it is None, the first command finds the best sandbox of this machine.
+    If the result is None, the first command finds the best sandbox of this machine.
 
     Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
     """
@@ -195,9 +195,9 @@ def sandbox_of(settings: Settings) -> Sandbox | None:
 
 
 def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: Sandbox | None = None) -> Registry:
-    """Return the tools for one folder, which is made if it is missing.
+    """Return the tools for one folder. If the folder is missing, make it.
 
-    Only the tools in `allow` may run; None allows all.
+    Only the tools in `allow` may run; None allows all tools.
 
     Raises Unavailable if the folder can't be used, or a tool in `allow` doesn't exist.
     """

@@ -110,14 +110,17 @@ class Console:
         await self._remind(waiting)
 
     def leave(self) -> None:
-        """End the conversation for this person. Nothing more is shown to them, and their pending calls stay pending."""
+        """End the conversation for this person.
+
+        Nothing more is shown to this person, and their pending calls stay pending.
+        """
         self._service.listeners.remove(self)
         self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
         """End the conversation: withdraw this person's pending calls, show the withdrawals, and return the calls.
 
-        Later, nothing more is shown.
+        After that, nothing more is shown.
         """
         self.leave()
         own = [call for call in await self.open_calls() if self._gate.access.may_withdraw(self._principal, call)]

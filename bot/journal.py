@@ -1,7 +1,7 @@
-"""Writes log lines about requests: when one is asked, when it is decided, and when its run has ended.
+"""Writes log lines about requests: when a request is asked, when it is decided, and when its run has ended.
 
-The lines hold refs, tools and people. They never hold arguments, notes, reasons or output: those may hold secrets, and
-`sayso show` prints them.
+The lines hold refs, tools and people. They never hold arguments, notes, reasons or output, because those may hold
+secrets. `sayso show` prints them.
 """
 
 from __future__ import annotations

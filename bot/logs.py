@@ -60,9 +60,10 @@ class Line(logging.Formatter):
 
 
 class JsonLine(Line):
-    """Formats a record as one JSON object on one line. A call's `ref` also appears as `correlation_id`.
+    """Formats a record as one JSON object on one line.
 
-    The same correlation id names the call in the record (`sayso audit export`) and in traces.
+    A call's `ref` also appears as `correlation_id`. The record (`sayso audit export`) and traces name the call by the
+    same id.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -48,7 +48,7 @@ _LOCAL, _SOCKET = "local", "socket"
 
 
 def build_servers(settings: Settings) -> Servers:
-    """Return the servers of the settings; none is started yet. Raises SettingsError."""
+    """Return the servers of the settings. No server is started yet. Raises SettingsError."""
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
     configured = settings.mcp.servers if settings.mcp else {}

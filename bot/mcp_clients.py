@@ -238,10 +238,10 @@ def _parsed(client: McpClient, file: Path, held: bytes) -> dict[str, Any]:
 
 
 def _servers(client: McpClient, values: Mapping[str, Any]) -> list[Server]:
-    """Return the servers of a client's file, those for all projects first.
+    """Return the servers of a client's file, the servers for all projects first.
 
-    By default, Claude Code gives a server the scope `local`, which is one project. It keeps these servers in the same
-    file.
+    By default, Claude Code gives a server the scope `local`, which is one project. Claude Code keeps the servers of
+    this scope in the same file.
     """
     key = _FILES[client][1]
     found = [Server(name, each, (key,)) for name, each in _tables(values.get(key))]
@@ -257,7 +257,7 @@ def _tables(values: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> dict[str, str]:
-    """Return the servers in files of projects, which this module never changes, and why each stays.
+    """Return the servers in files of projects, and why each server stays there. This module never changes these files.
 
     The search covers the current folder, and all projects that Claude Code knows.
     """
@@ -432,7 +432,7 @@ def _write(file: Path, held: bytes) -> None:
 
 
 def _replace(file: Path, held: bytes) -> None:
-    """Replace a file's content in one step, and keep its mode. If it is a link, the link's target is replaced."""
+    """Replace a file's content in one step, and keep its mode. If the file is a link, the link's target is replaced."""
     file = file.resolve()
     new = file.with_name(f".{file.name}.sayso")
     _write(new, held)

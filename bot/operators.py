@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def register_of(section: str, named: str) -> Register | None:
-    """Return the function `register` of a Python file or module, or None if none is named. Raises SettingsError."""
+    """Return the function `register` of a Python file or module, or None if the settings name no file or module.
+
+    Raises SettingsError.
+    """
     if not named:
         return None
     if named.endswith(".py"):

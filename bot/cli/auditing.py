@@ -37,7 +37,7 @@ _CSV = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: The short lists of tools in `stats`, and their titles.
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
-#: `stats` prints at most this many lines of one group. Its JSON has all of them.
+#: `stats` prints at most this many lines of one group. The JSON output of `stats` has all lines.
 _MOST_ROWS = 20
 #: The groups of `stats`, and their titles.
 _GROUPS = {
@@ -315,7 +315,10 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
 
 
 def _retained(shown: dict[str, Any]) -> str:
-    """Return a text that says whether retention archived or erased a request. It follows the request's outcome."""
+    """Return a text that says whether retention archived or erased a request.
+
+    The text is printed after the request's outcome.
+    """
     at = shown["args_erased_at"]
     told = [say("retained.erased", date=at[:10])] if at else []
     return "".join(f"  {each}" for each in (*told, *([say("retained.archived")] if shown["archived"] else [])))

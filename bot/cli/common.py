@@ -95,8 +95,8 @@ def exit_if_red(checks: Iterable[Check]) -> None:
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """Return the settings, or exit 2 with their errors.
 
-    `ruling` says that the command uses the lists of approvers, so the file must not be writable by others. From here on
-    this process also masks the operator's own secret patterns.
+    `ruling` says that the command uses the lists of approvers, so the settings file must not be writable by others.
+    From here on, this process also masks the operator's own secret patterns.
     """
     from bot.errors import SettingsError
     from bot.settings import find_config, load, refuse_foreign

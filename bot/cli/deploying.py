@@ -1,4 +1,4 @@
-"""`deploy telegram` and `deploy slack`: make a chat platform know this bot, and check that it does."""
+"""`deploy telegram` sets up the bot at Telegram. `deploy slack` checks the app at Slack, or prints its manifest."""
 
 from __future__ import annotations
 

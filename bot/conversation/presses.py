@@ -173,7 +173,8 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """After a press, ask for a reason if an approval needs one, or if the person may still explain a rejection.
+        """After a press, ask for a reason if an approval needs a reason, or if the person may still explain a
+        rejection.
 
         In any other case, send the answer, unless it was sent already.
         """

@@ -57,12 +57,14 @@ class Router:
         }
 
     def listen(self, surface: str) -> None:
-        """Begin to deliver messages of agents' turns in conversations of this surface, and continue its open turns."""
+        """Begin to deliver messages of agents' turns in conversations of this surface, and continue the open turns
+        there.
+        """
         if self._stored is not None:
             self._stored.listen(surface, self._voice)
 
     def leave(self, surface: str) -> None:
-        """Stop delivering the messages of agents' turns on this surface. Its turns stay open."""
+        """Stop delivering the messages of agents' turns on this surface. The turns there stay open."""
         if self._stored is not None:
             self._stored.leave(surface, self._voice)
 
@@ -92,7 +94,7 @@ class Router:
             await self._voice.show(heard, call)
 
     async def _moved(self, heard: Moved) -> None:
-        """Handle a conversation that its platform renamed. A platform may announce this more than once."""
+        """Handle a conversation that its platform renamed. A platform may announce a new name more than once."""
         self._voice.talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
             await self._voice.service.moved(heard.conversation, heard.moved_to)

@@ -65,7 +65,7 @@ class StoredTurns:
         #: Calls that are being recorded. If the turn is stopped while a call is being recorded, that call must be found
         #: and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
-        #: Limits explanations to one a minute for each call.
+        #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
         #: Id of each overheard message -> (conversation, line). A thread may begin below an overheard message.
@@ -126,7 +126,7 @@ class StoredTurns:
         return tuple((self.named(who, here), text) for who, text in said)
 
     async def begin(self, heard: Text, voice: Voice) -> None:
-        """Store a turn. It starts when the earlier turns in the conversation have ended."""
+        """Store a turn. The turn starts when the earlier turns in the conversation have ended."""
         place = heard.conversation
         said, who = self._said_before(heard), voice.principal(heard)
         turn = KeptTurn(_name(heard), place, heard.identity, who, heard.message or "", heard.text, said)

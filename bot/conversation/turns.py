@@ -58,7 +58,7 @@ class Turns:
     def is_for_agent(self, heard: Text) -> bool:
         """Return whether a text that decides nothing is a command to the agent.
 
-        If not, it counts as an unclear answer to a card.
+        If the text is no such command, it counts as an unclear answer to a card.
         """
         listens = heard.addressed or heard.overheard
         return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))

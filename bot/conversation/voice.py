@@ -1,4 +1,4 @@
-"""Sends answers to people in the conversations of one surface. It also limits who gets an answer, and how often."""
+"""Sends answers to people in the conversations of one surface, and limits who gets an answer and how often."""
 
 from __future__ import annotations
 

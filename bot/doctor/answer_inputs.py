@@ -26,7 +26,10 @@ _KINDS = [kind.value for kind in ReplyKind]
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
-    """Return a check for each platform. It is yellow until a press has arrived, because every card has buttons."""
+    """Return a check for each platform.
+
+    The check is yellow until a press has arrived: every card has buttons, so presses are the first kind to expect.
+    """
     seen = dict(_seen(database))
     return [
         _check(surface, {kind: at for (where, kind), at in seen.items() if where == surface.name})

@@ -147,7 +147,8 @@ def _source(path: Path | None) -> Check:
 
 
 def _service_uid(settings: Settings) -> int:
-    """Return the user id that the service runs with: the owner of its state folder, or else this user's.
+    """Return the user id that the service runs with: the owner of its state folder or, if there is no such folder, this
+    user.
 
     Root may run `doctor` for a service that runs as another user.
     """
@@ -211,7 +212,7 @@ def _names(people: Directory, role: str) -> set[str]:
 
 
 def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iterator[Check]:
-    """Yield a check that names the revoked people: yellow while a list still names one of them."""
+    """Yield a check that names the revoked people. The check is yellow while a list still names a revoked person."""
     if not people.revoked:
         return
     files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
@@ -461,7 +462,7 @@ def _database(path: Path) -> Check:
 def _clock(path: Path) -> Iterator[Check]:
     """Check whether this machine's clock is behind the newest time in the record.
 
-    If it is, the service's clock continues from that time.
+    If the clock is behind, the service's clock continues from the recorded time.
     """
     from adapters.database.sqlite.survey import surveyed
 
@@ -726,7 +727,7 @@ def _elsewhere(running: str | None, state: Path) -> str:
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
-    """Return the platform's own checks. The platform is asked directly, so this works while the service is down."""
+    """Return the platform's own checks. They ask the platform directly, so they work while the service is down."""
     from bot.errors import SettingsError
 
     try:

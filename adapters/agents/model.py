@@ -183,8 +183,8 @@ class ModelAgent:
     async def _make(self, turn: StoredTurn, thread: Thread, same: Sequence[Wanted], storing: asyncio.Lock) -> None:
         """Make a call once, and store its outcome for all identical calls of the model's answer.
 
-        The outcome is stored as soon as this call is over. If the turn is stopped after that, the next attempt knows
-        what was done. Outcomes are stored one after the other, because each outcome is stored with the whole thread.
+        The outcome is stored as soon as this call is over, so that a turn that is stopped later keeps the outcome.
+        Outcomes are stored one after the other, because each outcome is stored with the whole thread.
         """
         outcome = await self._made(turn, thread, same[0])
         async with storing:

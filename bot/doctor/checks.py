@@ -147,10 +147,9 @@ def _source(path: Path | None) -> Check:
 
 
 def _service_uid(settings: Settings) -> int:
-    """Return the user id that the service runs with: the owner of its state folder or, if there is no such folder, this
-    user.
+    """Return the user id that the service runs with: the owner of its state folder.
 
-    Root may run `doctor` for a service that runs as another user.
+    Without such a folder, return the id of this user. Root may run `doctor` for a service that runs as another user.
     """
     try:
         return settings.folder("state").stat().st_uid

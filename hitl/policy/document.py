@@ -81,7 +81,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The settings of a document for one risk level. A field that the document leaves out has its default."""
+    """The settings of a document for one risk level. If the document leaves a field out, the field has its default."""
 
     action: Action | None = None
     timeout_s: int | None = None

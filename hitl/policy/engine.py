@@ -1,7 +1,7 @@
 """The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. Of these rules, ``index`` finds those whose indexed
-condition may hold; the others are not tried. ``Policy.judge_slowly`` tries every rule. Both methods give the same
+The rules that can apply to a tool are selected once and kept. From these rules, ``index`` finds those whose indexed
+condition may hold. Only the found rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give the same
 verdict for every call.
 """
 
@@ -367,7 +367,10 @@ class Policy:
         return _Group(compiled, plain_paths=self._surroundings.paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
-        """Return the same policy with other ports: it also looks up links and host names when it judges a call."""
+        """Return the same policy with other ports.
+
+        The returned policy also looks up links and host names when it judges a call.
+        """
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:

@@ -28,7 +28,10 @@ _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "requ
 
 @dataclass(frozen=True, slots=True)
 class ExpectationResult:
-    """The result of one expectation: the differences (empty if it was met), and the verdict."""
+    """The result of one expectation: the verdict, and the differences from the expected verdict.
+
+    There are no differences if the expectation was met.
+    """
 
     name: str
     line: int

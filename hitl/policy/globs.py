@@ -168,8 +168,8 @@ class Glob:
     sources: tuple[str, str, str] = field(repr=False, compare=False)
     #: Matches a path only if it fits the pattern with contenox's meaning of ``**``: ``a**b`` is ``a/**/b``.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: Matches a path also if it fits the pattern with the other meaning of ``**``: ``a**b`` is ``a``, any text, and
-    #: ``b``.
+    #: Matches a path also if the path fits the pattern with the other meaning of ``**``: ``a**b`` is ``a``, any text,
+    #: and ``b``.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
     #: Matches the paths that ``perhaps`` matches, in upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -318,7 +318,7 @@ _CLASSED = re.compile(r"\[[^\]]*\]")
 
 @lru_cache(maxsize=4096)
 def name_pattern(text: str) -> re.Pattern[str]:
-    """Return the compiled pattern of a tool name. It matches the whole name, and case matters."""
+    """Return the compiled pattern of a tool name. The pattern matches only the whole name, and case matters."""
     return re.compile(translate(text), re.DOTALL)
 
 

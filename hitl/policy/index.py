@@ -1,4 +1,4 @@
-"""Finds the rules of a list that may hold for a call, without a trial of each rule.
+"""Finds the rules of a list that may hold for a call, without trying each rule.
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
@@ -37,7 +37,7 @@ _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form, for example compiled. It keeps the rule as the document states it."""
+    """A rule in any form, for example compiled, that keeps the rule as the document states it."""
 
     @property
     def rule(self) -> Rule:
@@ -48,7 +48,7 @@ R = TypeVar("R", bound=HasRule)
 
 
 class Index(Generic[R]):
-    """The rules of one list that apply to one tool, in order, with a fast search for those that may hold."""
+    """The rules of one list that apply to one tool, in order, with a fast search for the rules that may hold."""
 
     __slots__ = ("_always", "_finders", "rules")
 
@@ -142,9 +142,9 @@ class _Thresholds:
 class _Argument:
     """The rules filed under one argument.
 
-    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. The first of them without another
-    condition certainly leaves a doubt; ``doubted`` is its place. Later rules are left out of ``absent``, because a
-    second doubt changes nothing.
+    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. The first of these rules that has
+    no other condition certainly leaves a doubt; ``doubted`` is its place. Later rules are left out of ``absent``,
+    because a second doubt changes nothing.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
 """Assesses the harm that a call could do if no rule rates it: by the tool's name, its arguments and its MCP hints.
 
-A name is read as words (``budget_transfer`` is budget and transfer; it does not hold "get"). A word counts only as a
-whole verb. A tool that is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the
+A name is split into words: ``budget_transfer`` is budget and transfer, and does not hold "get". A word counts only as a
+whole verb. A tool whose name is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the
 level, with one exception: an argument named like ``action`` may lower an unknown tool to ``medium``.
 """
 
@@ -176,7 +176,7 @@ _METHODS = {
     "delete": HIGH,
 }
 
-#: Options of `rm` (POSIX.1-2024, and GNU's long names). They may come as separate words and in any order.
+#: Options of `rm` (POSIX.1-2024, and GNU's long names). The options may come as separate words and in any order.
 _FLAGS = r"(?:-\S+\s+)*"
 _RECURSE = r"(?:-\w*[rR]\w*|--recursive)"
 _FORCE = r"(?:-\w*f\w*|--force)"

@@ -31,7 +31,7 @@ MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200
 _CHUNK: Final = 200
-#: The tools for which a path of a command is judged: one reads files, one writes files.
+#: The two tools by which a path of a command is judged: one tool reads files, the other writes files.
 READ, WRITE = "read_file", "write_file"
 
 

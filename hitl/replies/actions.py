@@ -28,7 +28,10 @@ _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """Two tables: word -> numbers of its actions. One is for the words of people, one for the words of a card."""
+    """Two tables: word -> numbers of its actions.
+
+    One table is for the words of people, the other for the words of a card.
+    """
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]

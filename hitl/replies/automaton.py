@@ -83,7 +83,7 @@ class Phrases:
     def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
         """Add an edge for a word, and return its end.
 
-        Phrases with the same beginning share a node if that is safe: if the node is reached from one single node.
+        Phrases with the same beginning share a node if that is safe: if exactly one node leads to the shared node.
         """
         place = (min(entries), text) if len(entries) == 1 else None
         if place and place in self._behind:
@@ -97,7 +97,9 @@ class Phrases:
         return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
-        """Add one edge for all options that are one word, so that a long list costs as little as a short one."""
+        """Add one shared edge for all options that are a single word, so that a long list costs as little as a short
+        list.
+        """
         if id(item) not in self._sets:
             words = frozenset(word.text for option in item.options if _is_word(option) for word in option)
             self._sets[id(item)] = item, words

@@ -1,4 +1,4 @@
-"""Finds the author's own words in a message: without quoted lines and signatures. It also detects character tricks."""
+"""Finds the author's own words in a message: without quoted lines and signatures. Also detects character tricks."""
 
 import re
 from functools import cache

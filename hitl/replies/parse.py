@@ -190,7 +190,7 @@ class Parse:
         return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Return whether a phrase begins inside another one and ends after it: "no worries" in "yes, no worries"."""
+        """Return whether a phrase begins inside another phrase and ends after it: "no worries" in "yes, no worries"."""
         inner = (self._graph.matches(words, at) for at in range(start + 1, end))
         return any(found and found[-1][0] > end for found in inner)
 

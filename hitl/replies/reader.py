@@ -152,7 +152,9 @@ def _bare(readings: list[Reading]) -> bool:
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
-    """Return one reading for the whole message: its only reading, or unclear if it has several readings or none."""
+    """Return one reading for the whole message: its only reading, or an unclear reading if it has several readings or
+    none at all.
+    """
     if len(readings) == 1:
         return readings[0]
     return unclear(Doubt.TWO if readings else Doubt.NOTHING)
@@ -174,9 +176,10 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
 
 
 def _spoken(tokens: list[Token], own: str) -> list[str]:
-    """Return the possible languages of a message: the conversation's, and English if it knows all the words.
+    """Return the possible languages of a message: the conversation's language, and English if it knows all the words.
 
-    If neither applies, these are the languages that know the most words.
+    If the conversation's language isn't known and English doesn't know all the words, return the languages that know
+    the most words.
     """
     english = all(map(lexicon.load(_FIRST).known, _words(tokens)))
     found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
@@ -193,11 +196,11 @@ def _languages(tokens: list[Token]) -> list[str]:
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
-    """Read the message in one language, or in several that must agree.
+    """Read the message in one language, or in several languages that must agree.
 
-    The conversation's language is tried first, then English, if it knows all the words. If neither gives an answer, the
-    languages that know the most words are tried. If they know every word, all of them must agree. If they know only
-    some words, only the first is tried.
+    The conversation's language is tried first. Then English is tried, if it knows all the words. If neither gives an
+    answer, the languages that know the most words are tried. If these languages know every word, all of them must
+    agree. If they know only some words, only the first of them is tried.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
@@ -326,7 +329,7 @@ def _words(tokens: list[Token]) -> list[str]:
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
-    """Return the common result of several languages: the answer of the first language that finds one.
+    """Return the common result of several languages: the answer of the first language that finds an answer.
 
     If the verdicts of the languages differ, or another language finds doubt in the same words, the message is unclear.
     """

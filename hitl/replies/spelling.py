@@ -1,4 +1,4 @@
-"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that are forgiven."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that the reader forgives."""
 
 import re
 import unicodedata

@@ -20,7 +20,7 @@ class TemplateWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A part of a template: one of several sequences. With `optional` this part may also be left out."""
+    """A part of a template: any one of several sequences. If `optional` is true, this part may also be left out."""
 
     options: tuple["Sequence", ...]
     optional: bool = False

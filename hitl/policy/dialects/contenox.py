@@ -1,4 +1,6 @@
-"""Reads contenox: a JSON document without ``version``. It is judged directly, or translated to ``version: 1``.
+"""Reads contenox: a JSON document without ``version``.
+
+Such a document is judged directly, or translated to ``version: 1``.
 
 Unknown keys, odd timeouts and rules that never fire are only warnings here. Values are compared by their text. ``null``
 counts as an absent value.

@@ -33,7 +33,7 @@ class _Level:
 
 
 def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
-    """Return a ``version: 1`` document with the same rules. It asks about every tool that no rule names."""
+    """Return a ``version: 1`` document with the same rules. The document asks about every tool that no rule names."""
     section, path = _section(writer, parsed.value, "")
     rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
     if not isinstance(rules, list):

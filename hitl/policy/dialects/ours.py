@@ -1,6 +1,6 @@
-"""The dialect ``version: 1``. It is strict: it refuses any entry that would not do what it says.
+"""The dialect ``version: 1``. This dialect is strict: it refuses any entry that would not do what the entry says.
 
-The tables below are the grammar. The reader follows them, and the JSON Schema (2020-12) is made from them.
+The tables below are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is made from them.
 """
 
 from __future__ import annotations
@@ -195,7 +195,10 @@ class Reader(Notes):
             self.possible(value, path)
 
     def possible(self, value: str, path: str) -> None:
-        """Check that a tool can have this name. If not, it is a problem, or a warning in a lenient dialect."""
+        """Check that a tool can have this name.
+
+        A name that no tool can have is a problem, or a warning in a lenient dialect.
+        """
         try:
             check_name(value)
         except BadName as error:
@@ -408,7 +411,10 @@ def _condition(name: str, operator: Operator) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of documents. It describes their form; ``load`` also refuses rules that can never fire."""
+    """Return the JSON Schema of documents.
+
+    The schema describes their form; ``load`` also refuses rules that can never fire.
+    """
     parts = some(_WHEN)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -42,7 +42,10 @@ Comparison = Callable[[Any], int | None]
 
 
 def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
-    """Return a function that compares a value with the wanted value; it returns None for types that don't compare."""
+    """Return a function that compares a value with the wanted value.
+
+    The function returns None for types that don't compare.
+    """
     shown = values.text(wanted)
     alike = UNSURE if use.loosen else YES  # the answer for the same value in another spelling
     if use.textual:

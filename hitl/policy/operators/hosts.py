@@ -27,7 +27,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # some clients accept longer URLs, but decoding a longer URL takes too long
 _NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host; clients fetch nothing from such a URL
-_URL_COST = 20  # the units of a call's budget for one judgement; ``eq`` takes 1
+_URL_COST = 20  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
 
 
 def _hosts(value: Any) -> hosts.HostList:

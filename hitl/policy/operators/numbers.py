@@ -14,7 +14,7 @@ from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
-_NUMBER_COST = 2  # the units of a call's budget for one judgement; ``eq`` takes 1
+_NUMBER_COST = 2  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
 
 
 def _decimal(value: Any) -> int | Decimal:

@@ -32,7 +32,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3
-_HINTED_COST, _PATH_COST = 2, 40  # the units of a call's budget for one judgement; ``eq`` takes 1
+_HINTED_COST, _PATH_COST = 2, 40  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
 
 
 def _globs(value: Any) -> tuple[Glob | None, ...]:

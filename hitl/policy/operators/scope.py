@@ -147,7 +147,7 @@ class CallScope:
         return found
 
     def named(self, key: str) -> str:
-        """Return the argument that a key names. For ``@command``, it is the argument that holds this tool's command."""
+        """Return the argument that a key names. ``@command`` names the argument that holds this tool's command."""
         if key != f"{ROLE}command" or self.shape is None:
             return key
         return next((name for name in self.shape.command if name in self.args), key)
@@ -155,7 +155,7 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        They come from the reading that is used for rules which tighten: it finds programs also in lines that nobody can
+        This uses the reading for rules that tighten, because that reading also finds programs in lines that can't be
         read whole.
         """
         found = self.shell(key)

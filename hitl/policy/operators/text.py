@@ -21,7 +21,7 @@ MAX_SUBJECT = 1_000_000
 #: The longest text that is searched for credentials; searches of the web are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
-_PATTERN_COST = 2  # the units of a call's budget for one judgement; ``eq`` takes 1
+_PATTERN_COST = 2  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"

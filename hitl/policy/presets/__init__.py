@@ -1,8 +1,8 @@
 """The shipped presets, as YAML files: four for whole installations, and templates for one kind of tool each.
 
-All of them deny access to secrets, no matter which argument names the secret. Templates ask about every tool that they
-don't know. In these files, ``&`` and a name are replaced by a text of ``shared.yaml``. Other documents have no such
-names.
+All presets deny access to secrets, no matter which argument names the secret. Templates ask about every tool that they
+don't know. In these files, ``&`` and a name are replaced by a text of ``shared.yaml``. Documents of other authors have
+no such names.
 """
 
 from __future__ import annotations

@@ -13,6 +13,6 @@ __all__ = ["ShellReading", "SimpleCommand", "read_argv", "read_line", "resolved_
 
 
 def resolved_programs(command: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the programs that a command line or an argument list would run, in order; ``?`` for an unknown one."""
+    """Return the programs that a command line or an argument list would run, in order. An unknown program is ``?``."""
     reading = read_line(command) if isinstance(command, str) else read_argv(list(command))
     return reading.programs()

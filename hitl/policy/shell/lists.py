@@ -203,7 +203,7 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
 
 # --- prefixes: the allowlist of contenox
 
-# Commands that run, name or prepare other programs. A line with one of them is never allowed by a prefix.
+# Commands that run, name or prepare other programs. A prefix never allows a line with one of these commands.
 _UNCLEARED = names(
     "eval exec source . sh bash dash ash ksh zsh fish env command builtin xargs nohup setsid timeout "
     "watch time sudo doas su find export set unset readonly local alias unalias declare typeset trap "

@@ -36,7 +36,8 @@ _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-#: Matches a value such as C.UTF-8, Europe/Vienna or en_GB:en. It excludes paths, which would name a file to read.
+#: Matches a value such as C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match, because they would name a file to
+#: read.
 _SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
@@ -237,7 +238,10 @@ class _Walk:
         return _Folders(reached, reached)
 
     def negated(self, node: Node, state: _State) -> _Folders:
-        """Visit ``! command``. It succeeds if the command fails, so after success any of the folders is possible."""
+        """Visit ``! command``.
+
+        The whole succeeds if the command fails, so after success any of the folders is possible.
+        """
         found = self.statement(node.children[-1], state)
         return _Folders(found.any, found.any)
 
@@ -412,7 +416,7 @@ class _Walk:
         return name, ShellWord(None, loose=True) if value.wild else value
 
     def _value(self, node: Node, state: _State) -> ShellWord:
-        """Read the value of a variable. It is unknown if shells read it in different ways."""
+        """Read the value of a variable. The value is unknown if shells read it in different ways."""
         reader = self._read(state)
         value = reader.word(node)
         return ShellWord(None, loose=True) if reader.bash_only else value

@@ -105,8 +105,8 @@ class Words:
     def _expanded(self, node: Node) -> ShellWord:
         """Read a variable without quotes.
 
-        A shell splits the value and expands it as a pattern, so it is known only if it is one plain word. One of the
-        shell's own numbers is always a single word.
+        A shell splits the value and expands it as a pattern, so the result is known only if the value is one plain
+        word. A number that the shell itself provides is always a single word.
         """
         if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
             return ShellWord(None)

@@ -196,7 +196,7 @@ GIT_SETTINGS = names(
     "submodule.* receive.* imap.* instaweb.* tar.* guitool.* maintenance.*"
 )
 
-# Git's own commands. Any other word may be an alias; an alias can't have one of these names.
+# Git's own commands. Any other word may be an alias, because an alias can't have the name of one of git's own commands.
 GIT_OWN = names(
     "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore "
     "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column "

@@ -106,10 +106,11 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Whole options that run nothing. They must not be taken for a shortened option of the table above.
+# Whole options that run no program. Such an option must not be taken for a shortened option of the table above.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
-# Settings of ssh that run or load a program, in any letter case. They follow ``-o`` in the same word or a new word.
+# Settings of ssh that run or load a program, in any letter case. Such a setting follows ``-o`` in the same word or in
+# the next word.
 _SSH_SETTING = re.compile(
     r"(?:-\w*o)?\s*[\"']?(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider"
     r"|securitykeyprovider|xauthlocation|include|match)[\s=\"']",
@@ -164,8 +165,8 @@ def _clusters(program: str) -> re.Pattern[str]:
 
 
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
-# Programs that any word without a hyphen may make run another program. For the other programs of the table, only a word
-# with "::" (as in git's URLs) may make them run one.
+# Programs that any word without a hyphen may make run another program. The other programs of the table run another
+# program only for a word with "::" (as in git's URLs).
 BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()
@@ -175,7 +176,7 @@ _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
-    """Return whether a word makes a program run another one.
+    """Return whether a word makes a program run another program.
 
     The word may be as in the table, shortened (``--to-com=``) or combined (``-avze``).
     """

@@ -138,7 +138,8 @@ def _without_names(found: Found, step: Step) -> None:
 
 
 def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
-    """Return the file names that ``find`` writes into the pipe: with ``-print0`` for ``xargs -0``, or one per line.
+    """Return the file names that ``find`` writes into the pipe: with ``-print0`` for ``xargs -0``, or one name per
+    line.
 
     Without the zero bytes, xargs splits names at blanks and removes quotes and backslashes, so a name may change.
     """
@@ -363,8 +364,8 @@ _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 def _git(found: Found, step: Step) -> None:
     """Read a git command: it uses its repository and the files that it shows.
 
-    Former contents may hold secrets that were removed later. So a command that shows them is accepted only with the
-    names of files, and each of these must be a file that may be read now.
+    Former contents of a file may hold secrets that were removed later. So a command that shows former contents is
+    accepted only if it names files, and if each of these files may be read now.
     """
     call = parse(step)
     found.effect(call.program.does, call.program.says)
@@ -458,7 +459,7 @@ def _rg(found: Found, step: Step) -> None:
         found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
 
 
-#: Letters of tar's options that take a value. The table allows no other one.
+#: Letters of tar's options that take a value. The table allows no other option with a value.
 _TAR_VALUED = "fC"
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-# Returns the texts that a word may have: one if it is certain, several if the line sets variables, no text if the value
-# is unknown.
+# Returns the texts that a word may have: one text if it is certain, several texts if the line sets variables, no text
+# if the value is unknown.
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})

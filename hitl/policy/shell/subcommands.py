@@ -32,7 +32,7 @@ class Positionals:
         return found
 
     def after(self, path: tuple[str, ...]) -> list[int]:
-        """Return the places after a path of sub-commands, one for each reading of the options before it."""
+        """Return the places after a path of sub-commands: a place for each reading of the options before it."""
         if not path:
             return [1]
         words, exact = self._words, self._program not in _SHORTENED
@@ -73,7 +73,7 @@ class Positionals:
 
 
 def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
-    """Return the indexes of the positional words, and whether all options are known ones of the program."""
+    """Return the indexes of the positional words, and whether the program's tables know all of the options."""
     found: list[int] = []
     sure = True
     at, end = 1, len(words)

@@ -116,9 +116,9 @@ def _pathed(reader: PayloadReader, name: str) -> None:
 
 
 def by_argument(program: str | None) -> bool:
-    """Return whether an option may make this program run another one or delete files.
+    """Return whether an option may make this program run another program or delete files.
 
-    If so, an unknown word is a doubt.
+    If so, an unknown word in the command is a doubt.
     """
     return base_name(program or "") in running_arguments.STEERED
 
@@ -508,10 +508,10 @@ def _git_command(run: Run, name: str | None) -> None:
 
 
 def _bisect(run: Run) -> None:
-    """Read ``git bisect`` with a sub-command that isn't known: it may be another spelling of ``run``.
+    """Read ``git bisect`` with a sub-command that isn't known, because it may be another spelling of ``run``.
 
-    The words after it are recorded as a command. The sub-command ``run`` itself is read like other programs that run
-    their arguments.
+    The words after the sub-command are recorded as a command. The sub-command ``run`` itself is read like other
+    programs that run their arguments.
     """
     for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"

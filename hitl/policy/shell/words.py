@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from hitl.policy.tables import names
 
-# Lines of these words have no quotes, operators, expansions or comments, so they are parsed by a split at blanks.
+# Matches lines of words that have no quotes, operators, expansions or comments. Such a line is parsed by a split at
+# blanks.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
 plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
@@ -153,7 +154,7 @@ def escapes(text: str) -> str:
 
 
 def ansi_c(text: str) -> str:
-    r"""Decode the text in ``$'...'`` as bash does. It also has ``\x{72}``, and a NUL ends it."""
+    r"""Decode the text in ``$'...'`` as bash does. Bash also decodes ``\x{72}``, and a NUL ends the text."""
     plain = _BRACED.sub(lambda found: f"\\x{int(found[1], 16) & 0xFF:02x}" if found[1] else found[0], text)
     return _ANSI_C.sub(_decoded, plain).partition("\0")[0]
 
@@ -174,9 +175,11 @@ _SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
 
 
 def split_string(text: str) -> list[str | None] | None:
-    """Split a text into words as ``env -S`` does (GNU coreutils manual). Return None for a text that it refuses.
+    """Split a text into words as ``env -S`` does (GNU coreutils manual).
 
-    A word is None if it holds a variable: it is known only when the command runs.
+    Return None for a text that ``env -S`` refuses.
+
+    A word is None if it holds a variable, because such a word is known only when the command runs.
     """
     found: list[str | None] = []
     at, open_word = 0, False

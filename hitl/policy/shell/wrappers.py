@@ -240,7 +240,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "vagrant": _wrapper(source="-c --command", skip=1, elsewhere=True),
 }
 
-# Programs that are wrappers only under one of these sub-commands, each with its own options.
+# Programs that are wrappers only under one of these sub-commands. Each sub-command has its own options.
 _CONTAINER_EXEC = _wrapper(
     "-e -u -w --env --env-file --user --workdir --detach-keys --index",
     "-d -i -t -it -ti -T --detach --interactive --tty --privileged --no-TTY",

@@ -72,9 +72,9 @@ class Shape:
 def shape(tools: str, tool: str) -> Shape | None:
     """Return the kind and the argument roles of a tool from the table, or None for an unknown tool.
 
-    `tools` is the call's tool group. If it is a known MCP server, only that server's tools are known. In any other
-    group, the tools of hosts are found by their name alone. A name that includes its server (``mcp__time__...``) is
-    also found in every other group.
+    `tools` is the call's tool group. If the group is a known MCP server, only that server's tools are known. In any
+    other group, the tools of hosts are found by their name alone. If a name includes its server (``mcp__time__...``),
+    the tool is also found in every other group.
     """
     known = shapes()
     return known.get((tools.removeprefix("mcp__") if is_server(tools) else "", tool))

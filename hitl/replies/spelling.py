@@ -1,4 +1,4 @@
-"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that the reader forgives."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it forgives."""
 
 import re
 import unicodedata

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.settings import AgentSettings
 
 _log = logging.getLogger(__name__)
-#: Loggers of libraries that log requests below the level of a warning.
+#: Loggers of libraries that log each request, at a level below a warning.
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 async def untroubled() -> Sequence[str]:
-    """Return no troubles. This is the default for a service that doesn't check itself."""
+    """Return no troubles. This function is the default for a service that doesn't check itself."""
     return ()
 
 

@@ -122,7 +122,7 @@ async def compose(  # noqa: PLR0913 - each parameter is a dependency, passed by 
 
 
 def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return the same check with a log line each time its answer changes.
+    """Return a check that gives the answer of `exposed`, and writes a log line each time this answer changes.
 
     While the check returns a reason, nothing runs.
     """
@@ -201,7 +201,7 @@ def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: San
 
     Raises Unavailable if the folder can't be used, or a tool in `allow` doesn't exist.
     """
-    # This import is here because it loads pydantic, which a service with other tools doesn't need.
+    # This module is imported only here because it loads pydantic, which a service with other tools doesn't need.
     from adapters.executors.bash import Shell, register_shell
     from adapters.executors.folder import Folder
     from adapters.executors.registry import Registry

@@ -54,7 +54,8 @@ class Talk:
             colour=colour,
             screen=self._screen,
         )
-        # The session erases the typed line, and we show it again. So we know which lines are above the prompt.
+        # The session erases the typed line, and we show it again ourselves. So we know which lines are above the
+        # prompt.
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             bottom_toolbar=self._bar,
@@ -71,8 +72,8 @@ class Talk:
         if call.status is Status.PENDING:
             self._waiting[call.ref] = call
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            # Drop text that was typed or pasted after the line that is being answered, because it was read together
-            # with it.
+            # Drop text that was typed or pasted after the line that is being answered. It was read together with that
+            # line, before the card appeared.
             clear_typeahead(self._session.input)
         else:
             self._waiting.pop(call.ref, None)

@@ -54,7 +54,7 @@ _INCIDENTS = (
     *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
-#: The decisions that the alert SaysoNobodyAnswers compares: those that nobody made, and those that people made.
+#: The alert SaysoNobodyAnswers compares these two groups: decisions that nobody made, and decisions that people made.
 _UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
 _ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
@@ -67,7 +67,7 @@ class Metrics:
 
     def __init__(self, clock: Clock, known: Sequence[str]) -> None:
         """`known` are the names of surfaces. Any other name is counted as `other`."""
-        # The creation times of the series would only repeat the start time of the process.
+        # The series have no creation times, because these would only repeat the start time of the process.
         disable_created_metrics()  # type: ignore[no-untyped-call] # prometheus_client has no types for it
         self.registry = CollectorRegistry()
         self._clock = clock

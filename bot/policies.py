@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from hitl.ports import Calls, Paths, Resolver
 
 _log = logging.getLogger(__name__)
-#: Seconds between two reads of the document. A change applies when two reads in a row give the same text, so that a
-#: half-written file doesn't apply.
+#: Seconds between two reads of the document. A change applies only when two reads in a row give the same text, so that
+#: a half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: At the start and at a reload by signal: the seconds between two reads, and the number of reads after which a text
-#: that keeps changing is given up.
+#: For a start and for a reload by signal: the seconds between two reads. A text that still changes after this number of
+#: reads is given up.
 SETTLES_S, _READS = 0.25, 20
 #: The modules that the policy engine imports at its first use, and the packages that contain them.
 _NEEDED = {

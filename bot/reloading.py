@@ -71,7 +71,7 @@ class Reloading:
                 settings = await asyncio.to_thread(load, self._source)
                 people = settings.directory()
                 library = policy_library(settings.policy_folders(), resolve_hosts=self._began_with.resolve_hosts)
-                # The stage stays as it was at the start. So the policy of that stage applies, even if the settings now
+                # A reload doesn't change the stage. So the policy of the old stage applies, even if the settings now
                 # name another stage.
                 staged = settings.model_copy(update={"stage": self._began_with.stage})
                 prepared = await asyncio.to_thread(self._policies.prepared, library, staged.policy_name())
@@ -99,7 +99,8 @@ class Reloading:
         """
         names = set(type(settings).model_fields) - _TAKEN
         changed = {name for name in names if getattr(settings, name) != getattr(self._began_with, name)}
-        # A secret is read at the start. If its file got another content, the service goes on with the old secret.
+        # A secret is read only at the start. If the content of its file has changed, the service goes on with the old
+        # secret.
         changed |= {name for name, digest in self._began_secrets.items() if secrets.get(name, digest) != digest}
         return sorted(changed)
 

@@ -52,7 +52,7 @@ def keep_revoked(state: Path, name: str) -> None:
         file = revoked_file(state)
         if name in _names(file):
             return
-        # A person may have edited the file, and its last line may have no end.
+        # A person may have edited the file, so its last line may lack a line feed.
         begins = "\n" if file.exists() and file.read_bytes()[-1:] not in {b"", b"\n"} else ""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         with os.fdopen(os.open(file, flags, 0o600), "a", encoding="utf-8") as handle:

@@ -28,7 +28,8 @@ async def roll_back(gate: Gate) -> None:
             await gate.store.commit(adding(Change(handled=(event.source, event.id))))
     for turn in await gate.store.open_turns():
         await gate.store.keep_turn(replace(turn, done=True))
-    # This commit comes last because it moves the mark. If a start fails before it, the next start repeats all steps.
+    # This commit comes last because it moves the mark. If a start fails before this commit, the next start repeats all
+    # steps.
     await gate.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
 

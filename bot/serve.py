@@ -62,7 +62,7 @@ async def serve(settings: Settings, source: Path | None, wait_s: float) -> None:
 
 
 class _StoppedError(Exception):
-    """A signal asked the service to stop before it had started."""
+    """A signal asked the service to stop before the service had started."""
 
 
 async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path | None) -> StateFolder:

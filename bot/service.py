@@ -40,7 +40,8 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
-#: At most this many calls that were asked for again are remembered, because somebody may still wait for the old call.
+#: At most this many calls that the service asked for again are remembered, because somebody may still wait for the old
+#: call.
 _REMEMBERED = 512
 
 
@@ -76,7 +77,8 @@ class Service:
         A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
         end.
         """
-        # Starting doesn't need the reply reader, but the first reply in words should not wait for its import.
+        # Starting doesn't need the reply reader. It is imported now, because otherwise the first reply in words would
+        # wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         if self._older:
             await roll_back(self.gate)
@@ -89,9 +91,11 @@ class Service:
             self._outbox.set()
 
     def _took_here(self, owner: str) -> bool:
-        """Return whether the owner of a lease worked in this state folder, by the owner's name up to its last colon.
+        """Return whether the owner of a lease worked in this state folder.
 
-        Older versions recorded no folder (`service:0a1b2c3d`); their database has always been in this folder.
+        The owner's name up to its last colon names the folder.
+
+        Older versions recorded no folder (`service:0a1b2c3d`). Such an owner worked here: the database has always been here.
         """
         place, _, _process = owner.rpartition(":")
         return place in {"service", self.gate.owner.rpartition(":")[0]}
@@ -127,7 +131,8 @@ class Service:
         """
         ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
         again = self._again.get(ended.ref)
-        # The shield keeps a waiter that gives up from cancelling the work that other waiters also wait for.
+        # Other waiters may wait for the same work. The shield keeps that work from being cancelled when one waiter
+        # gives up.
         successor = await asyncio.shield(again) if again else None
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
@@ -220,7 +225,10 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled: each call whose lease was taken must be run."""
+        """Run the use case to its end, even if its caller is cancelled.
+
+        Each call whose lease the use case took must be run.
+        """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))
         whole.add_done_callback(lambda _: answer.cancel())
@@ -300,7 +308,8 @@ class Service:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
             except Exception:  # noqa: BLE001 - explained below
-                # Any error is caught here: otherwise no more cards would be sent, and nobody would notice.
+                # Any error is caught here. An uncaught error would end the sending of all cards, and nobody would
+                # notice.
                 _log.exception("outbox.postponed")
                 taken = ()
             for sending in taken:

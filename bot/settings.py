@@ -219,7 +219,10 @@ class RetentionSettings(_Part):
     @field_validator("arguments", "calls")
     @classmethod
     def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
-        """Refuse a time below a day. With a mistyped unit, the service would erase calls that people still need."""
+        """Refuse a time below a day.
+
+        Such a time usually has a mistyped unit, and the service would erase calls that people still need.
+        """
         if age is not None and age < timedelta(days=1):
             raise ValueError("must be at least 1d")
         return age
@@ -516,7 +519,7 @@ def refuse_foreign(path: Path | None) -> None:
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # The error of reading the file says why it can't be examined.
+        return  # Reading the file later gives an error that says why the file can't be examined.
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -556,7 +559,7 @@ def load(path: Path | None) -> Settings:
 
 def _digest(file: Path) -> str:
     try:
-        # A pipe gives its content once. A second reader would wait for ever.
+        # A pipe gives its content once. A second read of the pipe would wait for ever.
         return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     except OSError:
         return ""
@@ -577,7 +580,7 @@ def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> Non
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name in model.model_fields.keys() & values.keys():
-        # If `handlers` doesn't end in .py, it is the name of a module.
+        # A value of `handlers` that doesn't end in .py is the name of a module.
         is_file = name == "handlers" and str(values[name]).endswith(".py")
         values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
 
@@ -655,7 +658,8 @@ def _variable(levels: Iterable[object]) -> str:
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
-#: The sentences for the errors of pydantic that a person meets most often, by their type. Others keep pydantic's words.
+#: For the type of each error of pydantic that a person meets often, our own sentence. All other errors keep pydantic's
+#: words.
 _MISFITS = {
     **dict.fromkeys(("list_type", "tuple_type"), "setting.list"),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "setting.table"),

@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 _REMEMBERED = 10_000
 _RESULTS = frozenset(map(Event, Result))
 _RUNS = frozenset(Event(decision.value) for decision in MAY_RUN)
-#: Results that mark a trace as an error.
+#: If a call ends with one of these results, its trace is marked as an error.
 _FAILED = frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN, Result.REFUSED, Result.LAPSED})
 
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.ports import Calls
 
-#: At most this many calls are kept, at about 3 KB each. A few hundred calls are in flight between an answer and the
-#: wait for the next.
+#: At most this many calls are kept, at about 3 KB each. A few hundred calls change between an answer to an agent and
+#: that agent's next wait.
 _REMEMBERED = 512
-#: Calls with more text than this aren't remembered but read from the store, because hundreds of large calls could fill
-#: the memory.
+#: Calls with more text than this are read from the store each time. If they were remembered, hundreds of large calls
+#: could fill the memory.
 _LONGEST = 1 << 14
 
 

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 PRESS_WITHIN_S = 1.0
 #: The number of cards for which we remember that their details were shown.
 _SHOWN = 10_000
-#: Kinds of answers that the person who pressed must not miss.
+#: Kinds of answers that are shown as an alert, because the person who pressed must not miss them.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 

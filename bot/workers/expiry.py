@@ -98,6 +98,6 @@ class Expiry:
         try:
             await self.sweep()
         except Exception:  # noqa: BLE001 - explained below
-            # Any error is caught: it would be worse if the service stopped looking at deadlines.
+            # Any error is caught. After an uncaught error, the service would look at no more deadlines.
             _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

@@ -62,7 +62,8 @@ class Intake:
         #: The number of other sources' events that the last look returned. The next look asks for this many events
         #: more, so that events of other sources can't keep this source's events out of the result.
         self._foreign = 0
-        #: Events that our own handlers have handled completely. An operator's handler may have failed on them later.
+        #: Events that our own handlers have handled completely. For such an event, an operator's handler may have
+        #: failed later.
         self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
     @property
@@ -92,7 +93,7 @@ class Intake:
             _log.warning("intake.postponed", {"why": error.message})
             return
         except Exception:  # noqa: BLE001 - explained below
-            # Any error is caught: otherwise no more events would be handled, and nobody would notice.
+            # Any error is caught. An uncaught error would end the handling of all events, and nobody would notice.
             _log.exception("intake.postponed")
             return
         self._foreign = sum(event.source != self._source for event in events)
@@ -130,7 +131,7 @@ class Intake:
         """
         if event.id in self._heard:
             return
-        # Some events of a platform don't say when they happened. For these, the time of arrival counts.
+        # Some events of a platform don't say when they happened. For such an event, the time of its arrival counts.
         arrived = event.received_at
         await self._hear(replace(heard, at=heard.at or arrived, event=(event.source, event.id), received_at=arrived))
         self._heard[event.id] = None

@@ -44,7 +44,7 @@ class RetentionWorker:
         self._arguments = arguments
         self._calls = calls
         self._task: asyncio.Task[None] | None = None
-        #: The refs of the changed calls that the log has named.
+        #: The refs of calls that fail their integrity check and that the log has named already.
         self._named: set[str] = set()
 
     def start(self) -> None:
@@ -61,7 +61,7 @@ class RetentionWorker:
     async def sweep(self) -> None:
         """Go through all calls once. Raises Unavailable; the calls that were changed before that stay changed."""
         now, done = self._gate.clock.now(), Counter[str]()
-        # Refs have whole milliseconds. A call never ends before it was made.
+        # A ref holds the time at which its call was made, in whole milliseconds. A call never ends before it was made.
         before = ref_at(now - min(age for age in (self._arguments, self._calls) if age is not None) + _REF_TICK)
         while calls := await self._gate.store.page(before, _PAGE, pending=False):
             for told in await asyncio.gather(*(self._retired(call, now) for call in calls)):

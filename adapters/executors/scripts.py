@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
-#: The most files, and the most bytes of files, that are bound for one line. They are read again before the run.
+#: At most this many files, and this many bytes of files, are bound for one line. They are read again before the run.
 MOST = 200
 MOST_BYTES = 1 << 30
-#: The most bytes of files whose text is kept, to show what changed in it.
+#: At most this many bytes of files are kept as text, to show later what changed in these files.
 _MOST_TEXT = 8 << 20
-#: The most paths that are looked at for one line.
+#: At most this many paths are looked at for one line.
 _MOST_PATHS = 5_000
 #: Folders of the system's programs. No tool changes these files, so a line that runs them needs no warning.
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/store/")

@@ -105,7 +105,7 @@ class Door(HttpToolsProtocol):
         self._counted = connections.enter(self._peer.key, self._peer.party)
         self._lingering = not self._counted and connections.linger()
         if not self._counted and not self._lingering:
-            # Each refused connection that waits for its peer holds a file descriptor.
+            # Each refused connection holds a file descriptor while it waits for its peer.
             self._refused = True
             transport.abort()
             return

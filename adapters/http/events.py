@@ -43,7 +43,7 @@ _MOST_STREAMS = 256
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000
-#: The close codes of a WebSocket whose caller is refused, and at a stop (RFC 6455, 7.4.1).
+#: The codes with which a WebSocket is closed: if its caller is refused, and when the service stops (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
 #: The events that a stream sends. Other lines of the record are about single replies and deliveries.
 _TOLD = frozenset(

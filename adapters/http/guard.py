@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from adapters.http.callers import Authenticator
 
-#: Names of a listener on the loopback. A request with any other name may come from a foreign web page by DNS rebinding.
+#: Names of a listener on the loopback. With any other name, the request may come from a foreign web page by DNS
+#: rebinding.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` for an exempt path. The guard puts there whether any other path would have accepted the
-#: request's Host and Origin.
+#: The key of `scope["state"]` for an exempt path. Under this key, the guard puts whether a path that isn't exempt would
+#: have accepted the request's Host and Origin.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 

@@ -76,7 +76,7 @@ class Queues:
         self._lines: dict[str, dict[str, _Line]] = {}
 
     def changed(self, call: Call) -> None:
-        """If the call is no longer pending, let the first request in each line of its requester try again."""
+        """If the call is no longer pending, let the first request in each line of the call's requester try again."""
         if call.status is not Status.PENDING:
             for line in self._lines.get(call.requester, {}).values():
                 line[0].moved.set()

@@ -120,7 +120,7 @@ class Servers:
     async def prepare(self, ask: Ask) -> Preparation:
         """Describe the call for its card.
 
-        The server's own words about its tools are never used, because they can't be trusted.
+        The description never uses the server's own words about its tools, because these words can't be trusted.
 
         Raises InvalidConfirmation if the arguments of `resources/read` or `prompts/get` don't fit the protocol.
         """

@@ -97,7 +97,8 @@ class _Watching:
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Pass the server's progress report to the client. The numbers must grow over the whole request."""
         base = self._ticks * _TICK
-        with contextlib.suppress(Exception):  # An error for a client that has left must not affect other clients.
+        # A client may have left. An error about that client must not affect other clients.
+        with contextlib.suppress(Exception):
             await self._context.session.report_progress(base + done, None if total is None else base + total, message)
 
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
@@ -113,7 +114,7 @@ class _Server(Server[Any]):
     """The library's server. It announces to every client that lists may change."""
 
     def create_initialization_options(self, notification_options: Any = None, *args: Any, **kwargs: Any) -> Any:
-        # Over HTTP the library passes no options, and would announce that lists never change.
+        # Over HTTP the library passes no options. Without our own options, it would announce that lists never change.
         options = notification_options or NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )

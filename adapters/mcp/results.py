@@ -72,7 +72,7 @@ def ran(answer: Answer) -> Ran:
 
 
 def _block(block: Any, room: _Room) -> Any:
-    """Return one content block within the limits. A line replaces data that doesn't fit."""
+    """Return one content block within the limits. If data doesn't fit, a line of text replaces the data."""
     if isinstance(block, t.TextContent):
         return block.model_copy(update={"text": room.words(block.text)})
     if isinstance(block, t.ImageContent | t.AudioContent) and not room.takes(block.data):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mcp.client._transport import Transport, TransportStreams
 
-#: The shortest secret that is masked in a server's texts. Masking shorter secrets would hide common words.
+#: Secrets of at least this length are masked in a server's texts. Masking shorter secrets would hide common words.
 _SHORTEST_SECRET = 8
 _MASKED = "[secret]"
 _CONNECT_S = 30.0
@@ -72,7 +72,7 @@ class Target:
 
 @asynccontextmanager
 async def _http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[TransportStreams, None]:
-    # There is no read timeout, because the gate limits how long a call may run.
+    # This sets no read timeout, because the gate limits how long a call may run.
     timeout = httpx2.Timeout(_CONNECT_S, read=None)
     async with (
         httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as client,

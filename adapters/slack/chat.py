@@ -177,7 +177,7 @@ class SlackChat:
                 await self._stands(call.ref, route, message)
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post how the call ended to the conversation where it was asked for, with a mention of the requester."""
+        """Post the end of a call to the conversation where the call was asked for, with a mention of the requester."""
         told = notice_message(call, self._users((call.requester,)), self._wording(route))
         await self._delivery.send(route, told, about=call.ref)
 

@@ -59,7 +59,7 @@ ELSE = "something else answers in Slack's place"
 
 
 class AstrayError(PlatformError):
-    """The thread to post in no longer exists."""
+    """A message can't be posted, because its thread no longer exists."""
 
 
 @asynccontextmanager

@@ -30,7 +30,7 @@ _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
-#: The buttons by which a message of the bot is recognised as a card: Approve, and the first option of a question.
+#: If a message of the bot has one of these buttons, it is a card: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 

@@ -139,7 +139,7 @@ class Slack:
         try:
             shared = await self._dispatcher.dispatch(body, hear_body)
         except Exception:
-            # The operator's listener may have written a message before it failed.
+            # The operator's listener may have written a message before it failed, so the latest message is unsure now.
             if self._dispatcher.has_others:
                 lookups.unsettle(body)
             raise

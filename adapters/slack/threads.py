@@ -48,7 +48,7 @@ class Threads:
             talk.ref, talk.ours, talk.sure = ref, ts, True
 
     def shares(self, file: str, ref: str) -> None:
-        """Record that the bot is sending the file with this id, which is about the call with this ref."""
+        """Record that the bot is now sending the file with this id, and the ref of the call that the file is about."""
         self._files[file] = ref
 
     def echoed(self, place: str, ts: str, files: Iterable[str] = ()) -> None:

@@ -192,7 +192,7 @@ class TelegramChat:
         return None
 
     async def notify(self, route: str, call: Call) -> None:
-        """Post how the call ended to the conversation where it was asked for."""
+        """Post the end of a call to the conversation where the call was asked for."""
         await self._bound(await self._send(route, notice_message(call, self._wording(route)), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:

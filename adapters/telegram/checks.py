@@ -107,7 +107,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
                 Health.RED,
                 "cards can't reach it: the bot may not write there. Let it send messages, in the group's permissions",
             )
-        # This request only shows "typing". Telegram refuses it in the same places in which it would refuse a card.
+        # This request only shows "typing". Where Telegram would refuse a card, it also refuses this request.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)

@@ -44,7 +44,9 @@ class Sender(Protocol):
 
 @contextmanager
 def writing_ours() -> Iterator[None]:
-    """Mark what the current task sends as the service's own, so that `Delivery.others_write` lets it through."""
+    """Mark messages that the current task sends as the service's own, so that `Delivery.others_write` lets them
+    through.
+    """
     ours = _ours.set(True)
     try:
         yield

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from adapters.telegram.settings import TelegramSettings
     from hitl.platforms import Core, Endpoint, Register
 
-#: The beginnings of the names of methods that put a message into a chat.
+#: A method of the Bot API puts a message into a chat if its name begins with one of these.
 _WRITING = ("send", "copy", "forward")
 #: Loggers that log each request, with an address that contains the token. Only their warnings are kept.
 _TALKATIVE = ("httpx", "httpcore", "telegram")

@@ -34,7 +34,7 @@ SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
-#: Seconds that the answer to a long poll may be late.
+#: The answer to a long poll may come this many seconds late.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-#: Lines at the bottom that aren't ours: the line that is being typed, and the bar with the keys.
+#: The number of lines at the bottom that this module doesn't write: the line that is being typed, and the bar with the
+#: keys.
 _BELOW = 3
 
 
@@ -57,7 +58,7 @@ class Screen:
         """Show a text below the others, broken where it is wider than the window."""
         columns = self._size().columns
         if columns != self._columns:
-            # The terminal has wrapped the earlier texts differently, so the number of their rows isn't known.
+            # The terminal has wrapped the earlier texts at another width, so the number of their rows isn't known.
             self._items, self._columns = [], columns
         item = _Item(fitted(text, columns), about)
         if self._open:

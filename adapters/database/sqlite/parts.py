@@ -197,7 +197,10 @@ class SqliteOutbox(Part):
         return await self._writer.submit(lease)
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """Delete an outbox row after the platform took its message, and store the message id if it is a new card."""
+        """Delete an outbox row, because the platform took its message.
+
+        If the message is a new card, store the message id.
+        """
         post = sending.post
 
         def done(connection: sqlite3.Connection, _now: datetime) -> None:

@@ -178,7 +178,7 @@ class Writer:
         self._pool.shutdown()
 
     async def close(self) -> None:
-        """Drain, and close the connection. SQLite copies the log then, unless another connection is open."""
+        """Call `drain`, and close the connection. SQLite then copies the log, unless another connection is open."""
         await self.drain()
         self._connection.close()
 

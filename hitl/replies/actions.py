@@ -16,7 +16,7 @@ from hitl.replies import data
 from hitl.replies.normalise import own_words
 from hitl.replies.spelling import fold
 
-#: The number of characters of a card's arguments that are searched.
+#: At most this many characters of a card's arguments are searched.
 _MOST = 20_000
 #: Arguments that are longer than this are texts, and their words don't name the card's action.
 _SHORT = 400

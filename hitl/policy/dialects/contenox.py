@@ -173,7 +173,7 @@ class Reader(ours.Reader):
         """Accept a pattern among the names of a set."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition. For an operator that contenox has too, read it as contenox does."""
+        """Read the value of a condition. If contenox has the operator too, read the value as contenox does."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")

@@ -215,7 +215,7 @@ GIT_OWN = names(
 
 GIT_BISECT = names("start bad new good old terms skip next reset visualize view log help")
 GIT_STRATEGIES = names("ours resolve recursive octopus subtree ort")
-_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # combined short options with the option that opens a pager
+_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # combined short options that include `-O`, which opens a pager
 
 
 def opens_pager(word: str) -> bool:

@@ -252,8 +252,8 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: A set of characters. Some versions of sed end an expression at a delimiter within a set, and to some versions a
-#: backslash within a set is an ordinary character. A script with a set in which that matters isn't read.
+#: A set of characters. Some versions of sed end an expression at a delimiter within a set, and some take a backslash
+#: within a set for an ordinary character. If a set in a script has two meanings for this reason, the script isn't read.
 _SED_SET = r"\[\^?+\]?+(?:\[(?!{mark}):[a-z]+:\]|\[(?![:.=])|(?!{mark})[^\]\[\\\n]|\\[^\]\n])*\]"
 _SED_EXPRESSION = rf"(?:(?!{{mark}})[^\[\\\n]|\\.|{_SED_SET})*{{mark}}"
 _SED_PART = r"(?:(?!{mark})[^\\\n]|\\.)*{mark}"

@@ -98,7 +98,7 @@ class Demo:
             conversation=CONVERSATION,
             show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
         )
-        # Lines are read on a thread, so that calls can expire, and people see that, while nobody types.
+        # Lines are read on a thread. So calls can expire while nobody types, and people see that at once.
         while line := await asyncio.to_thread(sys.stdin.readline):
             await console.hear(line)
         await console.withdraw_all()

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: Buckets for the seconds until a decision. People take seconds to days (the longest timeout is 7 days).
 _DECIDING_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600, 86400, 604800)
-#: Buckets for the seconds until a tool starts: milliseconds if the service runs it, up to the claim window if its
-#: caller does.
+#: Buckets for the seconds until a tool starts. A tool that the service runs starts within milliseconds; a tool that the
+#: caller runs may take the whole claim window.
 _STARTING_S = (0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300)
 _LATE_S = (0.005, 0.02, 0.1, 0.5, 1, 5, 30, 60)
 #: Recorded events that an operator should look into if there are many of them.
@@ -103,7 +103,7 @@ class Metrics:
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
         self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
         ProcessCollector(registry=here)
-        # Create each series with 0: a series that starts with its first count shows no increase, so an alert would miss
+        # Create each series with 0. A series that starts with its first count shows no increase, so an alert would miss
         # that count.
         for event in _INCIDENTS:
             self._incidents.labels(event.value)

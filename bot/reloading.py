@@ -77,8 +77,8 @@ class Reloading:
                 prepared = await asyncio.to_thread(self._policies.prepared, library, staged.policy_name())
             except SettingsError as error:
                 await self._record(Event.RELOAD_REFUSED, by, why=str(error)[:500])
-                # The policy is also watched for changes. If the fault is in the policy, reading it now lets `doctor`
-                # show the fault at once.
+                # A watcher also reads the policy when it changes. If the fault is in the policy, reading it now lets
+                # `doctor` show the fault at once.
                 await self._policies.reload()
                 raise ReloadRefused(str(error)) from error
             # The reload must be recorded durably before anybody gets a new right.

@@ -95,7 +95,7 @@ class Service:
 
         The owner's name up to its last colon names the folder.
 
-        Older versions recorded no folder (`service:0a1b2c3d`). Such an owner worked here: the database has always been here.
+        Older versions recorded no folder (`service:0a1b2c3d`). Such an owner worked here: the database never moved.
         """
         place, _, _process = owner.rpartition(":")
         return place in {"service", self.gate.owner.rpartition(":")[0]}

@@ -84,7 +84,8 @@ Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: The languages that have a catalogue (`hitl.cards.languages`).
 Language = Literal["en", "de"]
-#: A principal, an identity or a place. An empty name would match nobody, although it looks like an entry.
+#: The name of a principal, an identity or a place. It can't be empty: an empty name would match nobody, although it
+#: looks like an entry.
 Name = Annotated[str, Field(min_length=1)]
 
 

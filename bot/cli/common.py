@@ -52,7 +52,7 @@ Since = Annotated[
     str | None, typer.Option("--since", metavar="TIME", help="From then on: yesterday, 2026-01-31, 90m, 24h, 7d.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-#: Name of a day -> the time from its beginning to the beginning of today.
+#: Name of a day -> how long that day began before today began.
 _DAYS = {"today": timedelta(), "yesterday": timedelta(days=1)}
 #: State of a check, which is also the colour of its line -> the sign of the line.
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}

@@ -66,7 +66,7 @@ def _options(
     del version
 
 
-#: Errors of a disk that takes no more output.
+#: The errors that mean that a disk can't store more output.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
@@ -99,7 +99,8 @@ def main() -> None:
             tell(explained(error), "red")
             sys.exit(1)
         tell(say("command.full", error=error.strerror), "red")
-        # The rest of the buffer can't be written either. At its end the interpreter would print an error about it.
+        # The rest of the buffer can't be written either. So this ends the process at once: a normal end would print an
+        # error about the buffer.
         os._exit(1)
 
 

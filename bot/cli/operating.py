@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 #: `revoke` lists the person's approvals of this period.
 _LOOKS_BACK = timedelta(days=7)
-#: Seconds within which a service applies a revocation, and between two looks at its record.
+#: A service must apply a revocation within the first number of seconds. The second number is the time between two looks
+#: at its record.
 _APPLIES_WITHIN_S, _LOOK_S = 10.0, 0.05
 
 

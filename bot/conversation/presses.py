@@ -42,7 +42,7 @@ class Presses:
         self._service = voice.service
         self._talker = voice.talker
         self._toasts = voice.surface.toasts
-        #: For each card below which everybody can read the details, a hash of these details.
+        #: Card -> a hash of its details, for each card whose details everybody in the conversation can read below it.
         self._shown: FIFOCache[str, int] = FIFOCache(_SHOWN)
         #: A lock for each card, held while its file is sent.
         self._attaching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

@@ -42,7 +42,7 @@ class Voice:
         self.talker = talker
         self.surface = surface
         self.patience = Patience(time.monotonic)
-        #: Answers that each person gets once for each card, however long the card is open.
+        #: Limits some answers to one for each person and card, however long the card is open.
         self._hints = Patience(time.monotonic, math.inf)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:

@@ -669,7 +669,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
 
     there = state.is_dir()
     try:
-        # This runs on a thread of its own, because the caller may have an event loop.
+        # The dry run gets a thread of its own, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
             took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
     except PermissionError:

@@ -59,8 +59,8 @@ class Intake:
         self._hear = hear
         self._woken = asyncio.Event()
         self._busy: dict[str, asyncio.Task[None]] = {}
-        #: The number of other sources' events that the last look returned. The next look asks for this many events
-        #: more, so that events of other sources can't keep this source's events out of the result.
+        #: The number of other sources' events that the last look returned. The next look asks for this many more
+        #: events, so that events of other sources can't keep this source's events out of the result.
         self._foreign = 0
         #: Events that our own handlers have handled completely. For such an event, an operator's handler may have
         #: failed later.

@@ -62,8 +62,9 @@ _TOO_LONG = frozenset({400, 413})
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4
-#: The share of the limit of tokens that earlier messages may take when a turn begins, so that a turn has room for
-#: eight answers. If each character is a token, as with Chinese, they take half of the limit.
+#: When a turn begins, earlier messages may take one part in this many of the limit of tokens. Each request sends these
+#: messages again, so there is room for eight answers. If each character is a token, as with Chinese, the messages take
+#: half of the limit.
 _SHARE = 8
 
 

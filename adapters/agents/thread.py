@@ -40,7 +40,8 @@ class Wanted:
 
     #: The id that the model gave the call.
     id: str
-    #: The call's name, unique in the turn: number of the model's answer and place in it.
+    #: The call's name, which is unique in the turn: the number of the model's answer, and the call's place in that
+    #: answer.
     name: str
     tools: str
     tool: str
@@ -61,7 +62,7 @@ class Thread:
     prompts: list[str] = field(default_factory=list)
     #: The calls of the model's last answer.
     calls: list[Wanted] = field(default_factory=list)
-    #: The outcomes of those calls that are over, by the call's `id`.
+    #: The call's `id` -> its outcome, for those of the calls that are over.
     outcomes: dict[str, str] = field(default_factory=dict)
     #: People's reasons for rejecting calls in this turn. The key is the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hitl.ports import Offer
 
-#: Accepts arguments without conversion, so that the values that run are the values that people see.
+#: Checks arguments without converting them, so that the values that run are the values that people see.
 _AS_THEY_ARE = SchemaValidator(core_schema.any_schema())
 #: The number of times that a model may correct a call's arguments before its run ends.
 _REPAIRS = 2

@@ -17,7 +17,7 @@ from sqlmodel import Field, SQLModel
 
 from adapters.database.turn_tables import TurnRow  # noqa: F401 - one of the tables
 
-#: 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
+#: This type has 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
 _BIG = BigInteger().with_variant(Integer(), "sqlite")
 
 WAITING = text("state = 'awaiting_confirmation'")

@@ -164,7 +164,7 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.unbound:
             yield say("shell.scripts.beyond", scripts=_named(run.unbound))
-        # In a sandbox, a command sees no files outside of the workspace except the system's.
+        # In a sandbox, a command sees the system's files and no other files outside of the workspace.
         if run.outside and self.sandbox.way is Confinement.NONE:
             yield say("shell.scripts.outside", scripts=_named(run.outside))
 

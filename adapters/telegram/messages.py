@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from hitl.people.names import Names
 
 PLATFORM = "telegram"
-#: The longest text of a message: 4096 characters after entities parsing (Bot API, sendMessage). We count UTF-16 units;
-#: a text never has fewer units than characters.
+#: The longest text of a message: 4096 characters after entities parsing (Bot API, sendMessage). We count UTF-16 units,
+#: because a text never has fewer units than characters.
 LONGEST = 4096
 #: If a message has more entities than this, Telegram drops all of them ("Limits"). So a line with several words that
 #: could become links goes into one `code` element as a whole.
 _MOST_ENTITIES = 100
 _MOST_IN_LINE = 3
-#: Blanks, numbers as long as a bank card's, and words.
+#: Matches blanks, numbers that are as long as a bank card's number, and words.
 _TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
 #: Matches at least the text that TDLib's `find_*` functions turn into links, mentions, hashtags, cashtags, commands or
 #: card numbers.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: A method of the Bot API puts a message into a chat if its name begins with one of these.
 _WRITING = ("send", "copy", "forward")
-#: Loggers that log each request, with an address that contains the token. Only their warnings are kept.
+#: Loggers that log the address of each request, which contains the token. Only warnings of these loggers are kept.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 

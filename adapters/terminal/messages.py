@@ -36,7 +36,7 @@ _WIDEST = 88
 _NARROWEST = 40
 _TAB = 4
 _CLUSTER = regex.compile(r"\X")
-#: A colour, or one grapheme cluster.
+#: Matches a colour (an escape sequence), or one grapheme cluster.
 _PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "

@@ -69,7 +69,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
         if os.geteuid() == 0:
             owner = database.parent.stat()
-            # Other users may be able to put a link into this folder in the copy's place.
+            # Other users may be able to put a link into this folder, under the name of the copy.
             os.chown(part, owner.st_uid, owner.st_gid, follow_symlinks=False)
         sync(part)
         part.replace(copy)

@@ -80,11 +80,12 @@ class Known:
     def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
         """Begin with the pending calls in the database, `waiting`, the oldest first."""
         self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
-        #: The steps (decision, claim, result) that this process wrote, by the call's ref. They stay known if somebody
-        #: deletes the end of a chain.
+        #: The call's ref -> the steps (decision, claim, result) that this process wrote. The steps stay known even if
+        #: somebody deletes the end of a chain.
         self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
         self._waiting: dict[str, PendingCall] = {}
-        #: The numbers of pending calls by requester and agent, and by requester alone (with None).
+        #: (requester, agent) -> the number of their pending calls. With None as agent, the number counts all calls of
+        #: the requester.
         self._of: Counter[tuple[str, str | None]] = Counter()
         self._same, self._places = _Refs(), _Refs()
         self._new_ends: dict[str, End] = {}

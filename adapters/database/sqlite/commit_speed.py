@@ -14,9 +14,9 @@ GROUP_S = 250e-6
 #: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
 #: waits for it. Using the worker thread would take 250 us more.
 ALONE_S = 1e-3
-#: The most new calls in a group. A decision waits for the group before its own, and each new call adds about 150 us of
-#: statements to a group, so a group has at most 16. If a commit takes longer than ALONE_S, the limit is 33, because
-#: smaller groups would cost throughput.
+#: At most this many new calls are in a group. A decision waits for the group before its own, and each new call adds
+#: about 150 us of statements to a group, so the limit is 16. If a commit takes longer than ALONE_S, the limit is 33,
+#: because smaller groups would cost throughput.
 NEW_CALLS, NEW_CALLS_SLOW = 16, 33
 
 

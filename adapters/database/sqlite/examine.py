@@ -37,7 +37,7 @@ class Examined:
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
+    #: Whether there is a mark file (`mark.py`). If there is a mark file, the end of the record was compared with it.
     marked: bool
     #: The number of calls that retention archived, and the number of calls whose arguments it erased. Changes by
     #: anybody else aren't counted.

@@ -130,7 +130,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
         if current:
             # The mark is written at every start, because the key of the old MAC may be removed from the keyring later.
-            # It is also written before the first call runs: a restore needs it to know that no call has run.
+            # It is also written before the first call runs, so that a restore can know that no call has run.
             self._moves_on()
         return current
 

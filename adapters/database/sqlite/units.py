@@ -157,7 +157,7 @@ def _record(
         try:
             connection.execute(sql.INSERT_LINE, rows.line_values(line))
         except sqlite3.IntegrityError:
-            # Somebody has written another line in this place. From now on, read this chain from the database again.
+            # Another program has written a line in this place. From now on, read this chain from the database again.
             known.doubted(entry.ref)
             raise Tampered from None
         if end is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-#: 64 bits in every database. SQLite needs the type INTEGER.
+#: This type has 64 bits in every database. SQLite needs the type INTEGER.
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 revision = "0006"

@@ -10,7 +10,7 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-#: 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
+#: This type has 64 bits in every database. SQLite needs the type INTEGER for a key that is the row id.
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ABSENT = "absent"
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: the opening of a pipe without a writer must not wait.
+# O_NONBLOCK is set because opening a pipe without a writer would wait.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_NAME = 255
@@ -50,8 +50,8 @@ class Folder:
         self.root = root.resolve(strict=True)
         if not self.root.is_dir() or self.root == Path(self.root.anchor):
             raise ValueError(f"{self.root} can't be a workspace")
-        #: Held from the check of a file to its change, so that no other tool of this service changes the file in
-        #: between.
+        #: This lock is held from the check of a file to its change, so that no other tool of this service changes the
+        #: file in between.
         self.changing = threading.Lock()
 
     def parts(self, path: str) -> tuple[str, ...]:

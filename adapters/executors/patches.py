@@ -59,13 +59,13 @@ class FilePatch:
     """The changes of a patch to one file."""
 
     path: str
-    #: Whether the patch makes the file. The file must not exist then.
+    #: Whether the patch makes the file. If so, the file must not exist yet.
     makes: bool = False
     #: Whether the patch deletes the file.
     deletes: bool = False
     #: The new path of the file, or None if it keeps its path.
     moves_to: str | None = None
-    #: Whether to add a missing line feed after the file's last line. The `*** Begin Patch` format requires that.
+    #: Whether to add a missing line feed after the file's last line, as the `*** Begin Patch` format requires.
     ends_lines: bool = False
     hunks: list[Hunk] = field(default_factory=list)
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream sends an empty message after this many seconds without an event. Proxies commonly close a silent stream
-#: after 60.
+#: after 60 seconds.
 _SILENCE_S = 15.0
 #: The number of lines of the record that are read at once.
 _LINES = 200
 #: One caller may have at most this many streams open at once.
 _MOST_STREAMS = 256
-#: A position in the record, which fits 64 bits.
+#: A position in the record. It is a number of at most 64 bits.
 _CURSOR = "^[0-9]{1,18}$"
 _TICKET_S = 30
 _MOST_TICKETS = 10_000

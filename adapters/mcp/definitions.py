@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 READ_RESOURCE: Final = "resources/read"
 GET_PROMPT: Final = "prompts/get"
 OPERATIONS: Final = (READ_RESOURCE, GET_PROMPT)
-#: The fields that define a tool, and are covered by the digest. Icons and other decoration aren't.
+#: The fields that define a tool. The digest covers these fields, but not icons and other decoration.
 _DEFINING = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _LONGEST_NAME = 128

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 #: Each progress report of the gateway raises the progress by this much. The amount is tiny, because the tool's own
 #: progress is added to the sum, and progress may only grow.
 _TICK = 0.001
-#: The results of calls for which the client gets the server's complete answer.
+#: If a call has one of these results, the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
 
 

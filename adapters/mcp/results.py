@@ -15,11 +15,11 @@ from hitl.cards.wording import say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Characters of text that the record keeps of one result, and of an error.
+#: The record keeps at most this many characters of the text of one result, and of an error.
 RECORDED, ERROR_RECORDED = 64_000, 2_000
-#: Characters of text, and of base64 (images, sound, files), that a client gets of one result.
+#: A client gets at most this many characters of text, and of base64 (images, sound, files), of one result.
 TEXT_SENT, DATA_SENT = 1_000_000, 6_000_000
-#: Characters of structured content that the record keeps if the result contains nothing else.
+#: If a result contains only structured content, the record keeps at most this many characters of it.
 _STRUCTURE_RECORDED = 4_000
 _KILO = 1024
 

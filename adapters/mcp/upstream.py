@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: A list of the server must arrive within this many seconds, and in at most this many pages.
+#: A list of the server must arrive within this many seconds. It may have at most this many pages.
 _LIST_S, _MOST_PAGES = 30.0, 100
 _STOP_S = 8.0
 #: A caller waits at most this many seconds for a server that may not be started yet. If the server may be started only

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LONGEST = timedelta(hours=24)
 #: Reading starts this much earlier, because events don't arrive in the order in which they happened.
 _OVERLAP = timedelta(minutes=1)
-#: After this many seconds, the reading stops, and messages not yet read are left out.
+#: After this many seconds, the reading stops. Messages that weren't read by then are left out.
 WITHIN_S = 30.0
 _CHANNELS, _MESSAGES, _THREADS = 200, 200, 20
 _KINDS = "public_channel,private_channel,mpim,im"

@@ -116,7 +116,7 @@ def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_E
     """
     told = outcome_for_agent(call, wording)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
-    # A rejection's reason may be very long. The limit of a section holds here too.
+    # A rejection's reason may be very long, so it is cut to the limit of a section.
     lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION, wording))]}]
     output = output_of(call)
     lines += map(_preformatted, chunks(cut(output, PAGE, wording), _CHUNK)) if output else ()

@@ -43,7 +43,7 @@ _LONGEST_STAMP = 16
 HEARTBEAT_S = 20.0
 #: The longest wait, in seconds, before a new connection if the last connection worked until it ended.
 _AGAIN_S = 0.5
-#: Slack's errors about a token or an app that a new connection can't solve.
+#: Slack's errors about a token or an app. Opening a new connection doesn't help against these errors.
 _LASTING = frozenset(
     {
         "invalid_auth",

@@ -2,5 +2,6 @@
 
 import os
 
-# With this set, python-telegram-bot gives durations as `timedelta`. Without it, the library warns at each 429.
+# With this variable set, python-telegram-bot gives durations as `timedelta`. Without it, the library warns at each
+# refusal with status 429.
 os.environ.setdefault("PTB_TIMEDELTA", "1")

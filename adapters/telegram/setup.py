@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from adapters.telegram.settings import TelegramSettings
 
-#: Commands and the text that people see beside each, by language (an ISO 639-1 code, or '' for all other languages).
+#: Commands, each with the text that people see beside it, by language (an ISO 639-1 code, or '' for all other
+#: languages).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "": {
         "pending": "What waits for an answer",

@@ -29,7 +29,8 @@ class Bounds(NamedTuple):
 class Plan(NamedTuple):
     """The keeper's orders for one command."""
 
-    #: The service's process id. If this isn't the keeper's parent, the service is dead and no command is started.
+    #: The service's process id. If the keeper's parent is another process, the service is dead, and the keeper starts
+    #: no command.
     parent: int
     #: Seconds from SIGTERM to SIGKILL when the keeper ends the command.
     grace_s: float
@@ -47,7 +48,8 @@ class Plan(NamedTuple):
     program: tuple[str, ...] = ()
     #: The ids of the user and the group that the command runs as, or None to run as the service's user.
     user: tuple[int, int] | None = None
-    #: A folder made for this command, or ''. The service removes it. After a signal to stop, the keeper removes it.
+    #: A folder that was made for this command, or ''. The service removes the folder. After a signal to stop, the
+    #: keeper removes it too.
     scratch: str = ""
     #: Pairs of paths: a copy, and the file that the copy replaces in the command's view, read-only.
     frozen: tuple[tuple[str, str], ...] = ()

@@ -31,7 +31,7 @@ Finder = Callable[[Any, list[int]], None]
 SMALL: Final = 4  # for at most this many rules, trying each rule is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
-_MAX_HINTED = 256  # characters; for longer texts RE2 is as quick as a search for hints
+_MAX_HINTED = 256  # characters; for a longer text, RE2 is as quick as a search for hints
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 

@@ -114,7 +114,7 @@ def _compared(when: When) -> list[str]:
     return [key for part in parts for key in _compared(part)]
 
 
-#: Words that begin the names of tools, not of groups of tools.
+#: Words with which names of tools begin, but names of groups of tools don't.
 _VERBS = names(
     "add allow append apply approve archive assign attach build call cancel charge clear close commit convert copy "
     "create deactivate delete deploy describe destroy disable download drop edit enable exec execute export fetch find "

@@ -232,7 +232,7 @@ _COMMANDS = names("command cmd")
 #: At most this many values of one argument, and at most this many arguments, are looked at. If a call has more, its
 #: risk is at least high.
 _MOST_VALUES = 2_000
-#: Characters. A longer argument is read up to this length.
+#: At most this many characters of an argument are read.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
 #: Every text that `_LOST` matches holds one of these. Each pattern begins with a letter, not with `\b`, because a

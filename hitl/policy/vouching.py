@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
     from hitl.ports import Tree
 
-#: The number of files and folders of a tree that are looked at. For a larger tree, a person is asked.
+#: At most this many files and folders of a tree are looked at. For a larger tree, a person is asked.
 MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
 _MOST_JUDGED: Final = 200

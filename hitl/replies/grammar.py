@@ -36,7 +36,8 @@ from hitl.replies.tokens import Token, TokenKind
 
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
-#: Our own name. Our handle on a platform may differ; its surface removes the handle before the words are read.
+#: Our own name. On a platform we may have another handle; the platform's surface removes that handle before the words
+#: are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
 #: These signs between words offer a choice: "approve/reject", "yes|no".

@@ -11,7 +11,7 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: Messages with more words aren't tried, because people mix languages in short answers only.
+#: Messages with more words than this aren't tried, because people mix languages only in short answers.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 

@@ -19,7 +19,7 @@ FAULT = 32768
 TURN = 65536
 #: Takes back a yes before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
 OPENS = 131072
-#: Says that there is no fault: "no es peligroso". With a comma it may be a rejection: "no, es peligroso".
+#: Says that there is no fault: "no es peligroso". With a comma, the same words may be a rejection: "no, es peligroso".
 DENIES = 262144
 #: Addresses somebody. The word right after such a phrase may be a name ("Hi Jo").
 ADDRESSES = 524288

@@ -18,13 +18,13 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
-#: For another code of a language, the code that we use (ISO 639). Platforms still send the older codes.
+#: Another code of a language -> the code that we use (ISO 639). Platforms still send the older codes.
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 #: The stops that may separate a no from its reason in another language. A line break may separate them too.
 _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
-#: Signs that announce more words if they end a yes. Those words may be a condition.
+#: If a yes ends with one of these signs, more words may follow, and those words may be a condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
 _IN_A_REASON = _PLAIN | {TokenKind.NUMBER}

@@ -196,11 +196,12 @@ class Operator:
     #: The values that the operator takes: in words (``takes``) and as JSON Schema (``schema``).
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
-    #: The first field says whether the condition has a key, the second whether the key must name a single argument.
+    #: The first field says whether the condition has a key. The second says whether the key must name a single
+    #: argument.
     keyed: bool = True
     one_argument: bool = False
-    #: The first field says whether the condition needs a value, the second whether it may have the key ``match``, so
-    #: that a name in it matches a part of a tool's name.
+    #: The first field says whether the condition needs a value. The second says whether it may have the key ``match``.
+    #: With that key, a name in the value matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
     #: The check in the contenox dialect, or None if contenox doesn't have the operator.

@@ -47,7 +47,7 @@ def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
     The function returns None for types that don't compare.
     """
     shown = values.text(wanted)
-    alike = UNSURE if use.loosen else YES  # the answer for the same value in another spelling
+    alike = UNSURE if use.loosen else YES  # the answer if the text is the same value in another spelling
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
     of_kind = _KINDS[type(wanted)]

@@ -142,7 +142,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
             and plain_path(value)
             and len(value) <= MAX_PATH
         ):
-            # A policy may have thousands of globs: each compiles when a call first needs it.
+            # A policy may have thousands of globs, so each glob is compiled when a call first needs it.
             if not only.folded.fullmatch(value):
                 return NO
             if only.sure.fullmatch(value):

@@ -20,8 +20,8 @@ from hitl.policy.tables.tools import Shape, is_server, shape
 from hitl.policy.three_valued import UNSURE
 from hitl.policy.vouching import Vouching
 
-ANYWHERE: Final = "*"  # the key for every value at any depth
-ROLE: Final = "@"  # the first character of a key for each argument in a role: @reads, @writes, @command, ...
+ANYWHERE: Final = "*"  # this key stands for every value at any depth
+ROLE: Final = "@"  # a key with this first character means every argument in a role: @reads, @writes, @command, ...
 #: The budget for one call; judging one short value takes one unit. Once the budget is used up, conditions answer
 #: UNSURE.
 MAX_WORK = 6_000

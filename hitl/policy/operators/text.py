@@ -18,7 +18,7 @@ from hitl.policy.operators.base import FLAG, TEXT, BadValue, Condition, Conditio
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
-#: The longest text that is searched for credentials; searches of the web are shorter.
+#: A text longer than this isn't searched for credentials. Queries for a web search are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
 _PATTERN_COST = 2  # One judgement costs this many units of a call's budget; ``eq`` costs 1 unit.

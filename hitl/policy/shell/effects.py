@@ -16,8 +16,8 @@ from hitl.policy.shell.found import EFFECTS, Found, PathUse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
 
-MAX_WORDS: Final = 1024  # words of an argument list
-# characters; the effects of longer commands are not cached, because the texts of such commands take much memory
+MAX_WORDS: Final = 1024  # at most this many words of an argument list are read
+# effects are cached only for commands of at most this many characters, because longer texts take much memory
 _MOST_KEPT = 8_192
 
 

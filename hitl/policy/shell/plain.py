@@ -24,14 +24,14 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_LINE = 4096  # characters; the lines that people type are shorter
+MAX_LINE = 4096  # at most this many characters; the lines that people type are shorter
 MAX_STEPS = 64
 MAX_WORDS = 4096
 _MOST_BEFORE = 8
 _MAX_FOLDERS = 8
 _MAX_VALUES = 32
 
-#: Variables that may be set before a command, because they only change the form of its output.
+#: Variables that may be set before a command, because they change only the form of the command's output.
 _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"

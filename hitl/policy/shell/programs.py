@@ -34,7 +34,7 @@ INTERPRETERS = names(
 )
 HARMLESS_FLAGS = frozenset({"--version", "-V", "-version", "--help", "-h", "-VV"})
 
-# Programs that run what a file, a package or a server says. The line doesn't show what they do.
+# Programs that run commands from a file, a package or a server. The line doesn't show what these commands do.
 RUNNERS = names(
     "make gmake cmake ninja rake just task mage ant mvn gradle invoke fab tox nox doit waf scons "
     "bazel npx bunx pnpx uvx pipx at batch crontab anacron source . fc run-parts service "

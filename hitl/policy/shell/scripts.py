@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_SCRIPT = 2048
-_MAX_CLASSES = 64  # opening brackets; each may be searched up to the end of the script
-_MAX_DELIMITERS = 16  # different delimiters of one script; each needs a pattern of its own
+_MAX_CLASSES = 64  # at most this many opening brackets; from each, the script may be searched to its end
+_MAX_DELIMITERS = 16  # at most this many different delimiters in one script; each needs a pattern of its own
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
@@ -28,7 +28,7 @@ _TO_LINE_END = frozenset("aicrRwWv#")
 
 _AWK_LITERALS = tuple(
     re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
-    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some awks end the expression at a slash within brackets
+    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some versions of awk end the expression at a slash within brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
 _GAP = re.compile(r"\s{64}")  # characters; in a longer run of blanks, a search would start again at each blank

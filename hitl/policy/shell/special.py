@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in its name may run a command
+_NAMES = ("-v", "-R")  # these options test a variable; if its name has a subscript, the subscript may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
@@ -166,7 +166,7 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
-#: Actions of find that get no file name.
+#: Actions of find that don't use the name of a found file.
 _FIND_ENDS = names("-quit -prune")
 
 

@@ -9,7 +9,7 @@ from hitl.policy.shell import subcommand_names, wrappers
 from hitl.policy.shell.reading import Words, base_name
 
 _NONE = wrappers.Options()
-#: Programs whose sub-commands have other names, or may be shortened.
+#: Programs whose sub-commands have aliases, or may be shortened.
 _SHORTENED = frozenset((*subcommand_names.ABBREVIATED, *subcommand_names.ALIASES))
 
 

@@ -266,7 +266,7 @@ class LineReader(WordReader):
             if kind in _NO_WORDS:
                 inner.append(child)
                 end = -1
-            elif kind == "$":  # of a translated string, $"..."
+            elif kind == "$":  # the sign of a translated string, $"..."
                 translated, end = glued, end if glued else -1
             else:
                 end = child.end_byte
@@ -280,7 +280,7 @@ class LineReader(WordReader):
         for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
-            del found[0]  # the number of a redirection at the beginning, such as the 2 of `2>log cmd`
+            del found[0]  # the word is the number of a redirection, such as the 2 of `2>log cmd`
         if found:
             unwrap.run(self, found, node)
             if None in found and unwrap.depends(found[0]):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
 _MAX_STARTED = 8
-_MAX_GUESSED = 1024  # characters of a word that are searched for names of programs
+_MAX_GUESSED = 1024  # at most this many characters of a word are searched for names of programs
 _NAMES = re.compile(
     r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*"
 )

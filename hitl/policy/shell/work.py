@@ -11,14 +11,14 @@ The parser may also read a long word again for each way to go on, so each parse 
 
 from __future__ import annotations
 
-MAX_WORK = 2000  # units
-MAX_WORDS = 2048  # words of one command
+MAX_WORK = 2000  # at most this many units are spent on a call
+MAX_WORDS = 2048  # at most this many words of one command are read
 MAX_LINE = 65536  # characters
-MAX_DEPTH = 8  # levels of shell texts inside shell texts
+MAX_DEPTH = 8  # at most this many levels of shell texts inside shell texts are read
 MAX_COMMANDS = 512
-MAX_NAME = 64  # characters of a program's name
+MAX_NAME = 64  # a program's name has at most this many characters
 MAX_BRACES = 64  # at most this many words come from one brace expansion
-SHORT = 128  # bytes; a call's own line up to this length is always parsed, at a fifth of the budget at most
+SHORT = 128  # a call's own line of at most this many bytes is always parsed, which costs at most a fifth of the budget
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
 _IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these signs are operators in arithmetic

@@ -23,7 +23,7 @@ class Options:
         """Return whether an option word takes the next word as its value, or None if the option is unknown."""
         if word.startswith("--"):
             return False if "=" in word or word in self.flags else True if word in self.valued else None
-        if word in self.valued:  # single-dash long options such as terraform's
+        if word in self.valued:  # long options with a single dash, such as terraform's
             return True
         return self._cluster(word)
 
@@ -332,7 +332,7 @@ SUBCOMMAND_WRAPPERS: dict[str, dict[tuple[str, ...], Wrapper]] = {
     "screen": {(): _wrapper("-c -e -h -p -r -s -S -t -T", "-d -m -D -L -U", shell_flags=frozenset({""}))},
 }
 
-# Wrappers that start a shell if no command is given.
+# Wrappers that start a shell if the line gives them no command.
 SHELL_WITHOUT_COMMAND = names("chroot unshare nsenter fakeroot proot firejail setarch linux32 linux64 script")
 
 # The dynamic loader runs the program that its first argument names.

@@ -20,7 +20,7 @@ from hitl.policy.tables.tools import Shape, is_server, shape
 from hitl.policy.three_valued import UNSURE
 from hitl.policy.vouching import Vouching
 
-ANYWHERE: Final = "*"  # this key stands for every value at any depth
+ANYWHERE: Final = "*"  # with this key, a condition tests every value at any depth
 ROLE: Final = "@"  # a key with this first character means every argument in a role: @reads, @writes, @command, ...
 #: The budget for one call; judging one short value takes one unit. Once the budget is used up, conditions answer
 #: UNSURE.

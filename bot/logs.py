@@ -75,9 +75,9 @@ class JsonLine(Line):
 
 
 def _event(record: logging.LogRecord) -> str:
-    """Return the message. If its facts don't fit it, return both unformatted.
+    """Return the message with its facts. If the facts don't fit the message, return both unformatted.
 
-    Otherwise logging itself would report the mistake, on lines without masking.
+    Without this, logging itself would report the mistake, on lines without masking.
     """
     try:
         return record.getMessage()

@@ -1,8 +1,8 @@
 """Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
-Counters and durations follow the lines that this process writes to the record, after they are durable. Gauges are read
-from the database at each scrape. No label holds a person, a tool, a place or a text, so the number of series is
-bounded.
+Counters and durations follow the lines that this process writes to the record, after the lines are durable. Gauges are
+read from the database at each scrape. No label holds a person, a tool, a place or a text. So the number of series has a
+bound.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ class _StoppedError(Exception):
 async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path | None) -> StateFolder:
     """Return the locked state folder, after the service that uses it has stopped.
 
-    The other service gives up its lock last. When it does, its tools have ended, its answers are written and its ports
-    are free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
+    The other service gives up its lock last. By then its tools have ended, its answers are written and its ports are
+    free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
     """
     clock = asyncio.get_running_loop().time
     give_up, said = clock() + wait_s, False

@@ -378,7 +378,7 @@ def _summary(head: str, told: dict[str, Any]) -> str:
 def _ranked(told: dict[str, Any]) -> str:
     """Return one line of a ranking of tools.
 
-    The line says how many of a tool's requests were denied or got no answer, or how long its runs took.
+    The line says how many requests for the tool were denied or got no answer, or how long the tool's runs took.
     """
     if "count" not in told:
         return say("stats.ran", tool=told["tool"], p50=told["p50"], p95=told["p95"])

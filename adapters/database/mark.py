@@ -1,8 +1,8 @@
 """The mark: the position in the record at which a call was last allowed to run. The mark lies outside the state folder.
 
 A database that was restored from an older copy doesn't know which calls have run since, and would let them run again.
-MACs can't detect this, because every MAC in the copy is valid. The mark can: if the record ends before the mark, the
-database is an older copy.
+MACs can't detect this, because every MAC in the copy is valid. The mark can detect it: if the record ends before the
+mark, the database is an older copy.
 """
 
 from __future__ import annotations

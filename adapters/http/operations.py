@@ -91,7 +91,7 @@ class Desk(Protocol):
 
 
 class Operations:
-    """Carries out the API's requests, each for an authenticated caller.
+    """Carries out the API's requests. Each request comes from an authenticated caller.
 
     `check` raises Unauthenticated for a caller whose token or right has ended.
     """

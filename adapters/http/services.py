@@ -84,7 +84,7 @@ def _reading(reading: Any) -> dict[str, Any]:
 
 
 def _operated(request: Request, caller: Caller) -> Tokens:
-    """Return the store of tokens if the caller is an operator on the Unix socket: no bearer token may manage tokens.
+    """Return the store of tokens if the caller is an operator on the Unix socket. No bearer token may manage tokens.
 
     Raises NotApprover for anybody else.
     """

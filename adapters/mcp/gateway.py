@@ -163,9 +163,10 @@ class Gateway:
         return made
 
     async def _remember(self, ctx: Context, call_next: Any) -> Any:
-        """Remember the connection of a client with an old protocol, to notify the client there when lists change.
+        """Remember the connection of a client with an old protocol, to notify the client over this connection when
+        lists change.
 
-        The library would end the client's session with its request.
+        This is needed because the library ends such a client's session together with its request.
         """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it

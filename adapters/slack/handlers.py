@@ -299,7 +299,7 @@ def stray_press(body: Mapping[str, Any], me: Me) -> Press:
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return the ways to answer the person who pressed, and the fields of the event.
 
-    A window stores the place in which it was opened.
+    For a press in a window, the place is the place in which the window was opened, which the window stores.
     """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:

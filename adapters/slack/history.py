@@ -60,7 +60,8 @@ def happened_at(event: Incoming) -> datetime:
 async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
     """Return the threads in which people may answer a pending call, by their channels.
 
-    These are the thread that the call was asked in, the threads that its cards are in, and those below its cards.
+    For each pending call, these are the thread in which the call was asked for, the threads that hold its cards, and
+    the threads below its cards.
     """
     found: dict[str, list[str]] = {}
     for call in await store.pending():
@@ -88,10 +89,11 @@ class History:
         self._keep = keep
 
     async def fetch(self, since: datetime, pending: Mapping[str, Sequence[str]]) -> None:
-        """Record the messages that people have addressed to the bot, or written below a pending call, since a time.
+        """Record the messages that people have sent since a given time: messages that address the bot, and messages
+        below a pending call.
 
-        `pending` holds the threads of pending calls by their channels. They are read first, however old they are. If
-        Slack refuses a part, the log says so, and the other parts are read.
+        `pending` holds the threads of pending calls by their channels. These threads are read first, however old they
+        are. If Slack refuses to show a part, the log says so, and the other parts are read.
         """
         # Messages carry Slack's time stamps, and Slack's clock may differ from ours.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)

@@ -275,7 +275,7 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wordin
 
 
 def _verdicts(shown: Card, wording: Wording) -> Iterator[_Labelled]:
-    """Yield Approve, which is green, Reject, which is red, and Details.
+    """Yield the buttons Approve (green), Reject (red) and Details.
 
     If an approval takes more than one step, its button has no colour and its label ends in dots.
     """

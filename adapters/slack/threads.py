@@ -67,8 +67,8 @@ class Threads:
     def unsettle(self, channel: str) -> None:
         """Forget which call the bot's latest messages in a channel and its threads are about.
 
-        An operator's listener may have written there in the bot's name, perhaps visible to one person only. The places
-        count again after the bot's next message.
+        An operator's listener may have written there in the bot's name, perhaps visible to one person only. The bot's
+        next message in a place makes its latest message known again.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:

@@ -143,7 +143,7 @@ class Delivery:
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
         """Store the bot's latest message in a place. `last` is None if the latest message is unknown.
 
-        Raises Unavailable only for None.
+        If the store fails, this raises Unavailable only if `last` is None.
         """
         self._last[route] = last
         if self._say is None or not is_private(route):

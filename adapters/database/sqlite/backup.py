@@ -134,7 +134,7 @@ def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
 def _ahead(mark: Mark, newest: int) -> Iterator[None]:
     """Write a mark for a line that the copy doesn't have.
 
-    If the body of the `with` statement fails, there is no mark, as before.
+    If the body of the `with` statement fails, the mark is removed again, because there was no mark before.
     """
     try:
         mark.write(newest + 1, "no line of this copy")

@@ -61,7 +61,8 @@ class Survey:
     def unsent(self) -> tuple[int, datetime | None]:
         """Return the number of unsent messages, and the time of the oldest event that an unsent message reports.
 
-        A refresh of a pending call's card is counted, but its time isn't, because nobody waits for a refresh.
+        The number includes refreshes of pending calls' cards. The time leaves them out, because nobody waits for a
+        refresh.
         """
         count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
         ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)

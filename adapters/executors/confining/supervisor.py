@@ -254,7 +254,8 @@ def _way(plan: Plan) -> Way | None:
 def _limit(plan: Plan) -> None:
     """Set the kernel's limits.
 
-    RLIMIT_NPROC counts all processes of a user. The number of those that already run is therefore added to the bound.
+    RLIMIT_NPROC counts all processes of a user. So the number of the user's processes that already run is added to the
+    bound.
     """
     bounds, user = plan.bounds, os.getuid() if plan.user is None else plan.user[0]
     wanted = {

@@ -144,10 +144,14 @@ def _regex(pattern: str) -> str:
         if component != "**":
             out += _component(component) + ("" if last else "/")
         elif not last:
-            out += "(?:.*/)?"
+            out += _ANY_FOLDER
         else:
-            out = out[:-1] + "(?:/.*)?" if len(out) > 1 else out + ".*"
+            out = out[:-1] + _BELOW if len(out) > 1 else out + ".*"
     return out
+
+
+#: What ``**`` stands for at the beginning or in the middle of a pattern, and at its end.
+_ANY_FOLDER, _BELOW = "(?:.*/)?", "(?:/.*)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,16 @@ class Glob:
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
     #: Matches the paths that ``perhaps`` matches, in upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def covers(self, name: str) -> bool:
+        """Return whether ``perhaps`` matches a name.
+
+        ``folded`` is tried first, so that ``perhaps`` is compiled only for a name that it may match. Without a class,
+        ``folded`` matches every name that ``perhaps`` matches; with one it doesn't: ``[^A]`` matches ``a``.
+        """
+        return ("[" in self.text or self.folded.fullmatch(name) is not None) and self.perhaps.fullmatch(
+            name
+        ) is not None
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
         """Compile a regular expression on first use. Python calls this method only while the slot is empty."""
@@ -215,7 +229,12 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else "|".join(f"(?:{part})" for part in parts)
+    """Return one regular expression for all parts. Their shared beginning and ending compile once, not in each."""
+    if len(parts) == 1:
+        return parts[0]
+    begin = _ANY_FOLDER if all(part.startswith(_ANY_FOLDER) for part in parts) else ""
+    end = _BELOW if all(part.endswith(_BELOW) for part in parts) else ""
+    return f"{begin}(?:{'|'.join(part[len(begin) : len(part) - len(end)] for part in parts)}){end}"
 
 
 @lru_cache(maxsize=4096)

@@ -102,14 +102,14 @@ class PathScope:
         doubtful reading, else NO.
         """
         folded = self._folds(text)
-        pattern = glob.folded if folded else glob.perhaps
+        covers = glob.folded.fullmatch if folded else glob.covers
         if plain_path(text) and self.paths is None:
-            if pattern.fullmatch(text):
+            if covers(text):
                 return YES
-            return UNSURE if glob.folded.fullmatch(text) and glob.folded is not pattern else self._relative(glob, text)
+            return UNSURE if glob.folded.fullmatch(text) else self._relative(glob, text)
         readings = read_path(text, self.cwd)
         names = (*readings.exact, *self._resolved(text))
-        if any(pattern.fullmatch(name) for name in names) or any(self._relative(glob, name) for name in names):
+        if any(covers(name) for name in names) or any(self._relative(glob, name) for name in names):
             return YES
         doubtful = any(glob.folded.fullmatch(name) for name in (*names, *readings.loose))
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
@@ -158,7 +158,7 @@ class PathScope:
             return NO
         folder = clean(self.cwd).rstrip("/") + "/"
         inner = name[len(folder) :] if name.startswith(folder) else "." if name + "/" == folder else None
-        return YES if inner is not None and glob.perhaps.fullmatch(inner) else NO
+        return YES if inner is not None and glob.covers(inner) else NO
 
     def _wild(self, glob: Glob, text: str) -> bool:
         """Return whether a path that holds wildcards itself could name a file that the glob covers."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hitl.policy.globs import BadGlob, expand_braces, glob
 from hitl.policy.paths import PathScope
@@ -48,6 +50,18 @@ MATCHES = (
 def test_globs_match_whole_paths(pattern: str, path: str, expected: bool) -> None:
     """Stars stay within a component, two of them cross components, a folder covers itself."""
     assert expected == (glob(pattern).sure.fullmatch(path) is not None)
+
+
+_PARTS = st.sampled_from(["**", "*", "a", "A*", "{a,B}", "{a/b,**/c}", "[^A]b", "[a-c]", ".x", "a**b"])
+_NAMES = st.lists(st.sampled_from(["a", "b", "c", "A", "ab", "aB", ".x", "axb"]), min_size=1, max_size=4)
+
+
+@given(pattern=st.lists(_PARTS, min_size=1, max_size=4).map("/".join), name=_NAMES.map("/".join))
+def test_a_glob_with_braces_covers_what_its_alternatives_cover(pattern: str, name: str) -> None:
+    """One expression for all alternatives, and a first look without upper and lower case, change no answer."""
+    each = [glob(one).perhaps.fullmatch(name) is not None for one in expand_braces(pattern)]
+
+    assert any(each) == glob(pattern).covers(name) == (glob(pattern).perhaps.fullmatch(name) is not None)
 
 
 @pytest.mark.parametrize("pattern", ["{a", "a}", "{a,{b}", "[a", "[]", "[z-a]", "a\\", "{a,b}" * 12, "[a-]"])

@@ -94,7 +94,7 @@ class Asking:
         A signal, or a lost service, ends this wait and changes nothing about the rejection.
         """
         with contextlib.suppress(KeyboardInterrupt, ClientError):
-            self._wait_while("explained", lambda: self.call["reason_until"] is not None)
+            self._wait_while("explained", lambda: self.call["reason_until"] is not None and not self.interrupted)
         return self.call
 
     def release(self) -> bool:

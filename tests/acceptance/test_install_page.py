@@ -113,7 +113,7 @@ def named_files() -> set[str]:
     found = set[Path]()
     for page in pages:
         text = page.read_text()
-        found |= {ROOT / word.rstrip(".") for word in re.findall(r"(?<![\w/~.-])[.\w][\w./-]*[\w/]", text)}
+        found |= {(ROOT / word.rstrip(".")).resolve() for word in re.findall(r"(?<![\w/~.-])[.\w][\w./-]*[\w/]", text)}
         found |= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#:\s]+)", text)}
     inside = {path.relative_to(ROOT) for path in found if path.is_relative_to(ROOT) and path.exists()} - {Path()}
     return {str(path) for path in inside if path.parts[0] not in MADE and not path.parts[0].startswith(".venv")}

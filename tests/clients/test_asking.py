@@ -271,6 +271,18 @@ def test_a_reason_is_waited_for_until_none_can_come(service: Service, asking: As
     assert ["explained", "explained"] == [request["until"] for request in service.requests[1:]]
 
 
+def test_a_signal_between_the_no_and_the_wait_for_its_reason_ends_the_asking(service: Service, asking: Asking) -> None:
+    """The person who sent it wants no reason any more."""
+    asked = {**CALL, "status": "rejected", "reason_until": "2026-11-28T12:00:00Z"}
+    service.answers = [{"call": asked}]
+    with asking:
+        asking.ask()
+        signal.raise_signal(signal.SIGTERM)
+
+        assert asked == asking.hear_why()
+    assert ["ask"] == [request["op"] for request in service.requests]
+
+
 def test_the_client_imports_the_standard_library_alone_and_nothing_slow() -> None:
     """A hook starts for each tool call: no module of the service, no library, and none that takes long to import."""
     folder = Path(str(sayso_client.__file__)).parents[1]

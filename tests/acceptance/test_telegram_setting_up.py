@@ -13,6 +13,7 @@ import pytest
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from simulators.telegram import Bot, TelegramServer
 from tests.acceptance.installation import ALONE, Installation
+from tests.sentences import says
 
 pytestmark = pytest.mark.long
 
@@ -103,7 +104,9 @@ class TestDeploy:
         """One line; it can be run again."""
         await telegram.down()
 
-        assert refused(await deploy(place), 1, "run it again")
+        done = await deploy(place)
+        assert refused(done, 1, "")
+        assert says(done.stderr, "deploy.refused")
 
     @pytest.mark.parametrize(
         ("settings", "named"),

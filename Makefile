@@ -113,7 +113,7 @@ docs: .venv-docs/.made ## build the documentation into build/docs
 matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARGS="--seed N --kills N", or --prove)
 	@$(BIN)/python -m tests.matrix $(ARGS)
 
-seeded: $(STAMP) ## put small faults into copies of the code, see which test catches each: a long run (ARGS="--near")
+seeded: $(STAMP) ## put small faults into copies of the code, see which test catches each, in some minutes (ARGS="--near")
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
 long: $(STAMP) ## the slow tests: whole pages of the docs, deaths at each step, back-ups, old databases, and more

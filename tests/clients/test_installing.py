@@ -108,6 +108,26 @@ def test_installing_again_leaves_one_hook(tmp_path: Path, host: str) -> None:
     assert "--patience 110" in file.read_text()
 
 
+@pytest.mark.parametrize("before", ["", OTHERS["codex"]])
+def test_what_codex_adds_before_our_last_comment_stays(tmp_path: Path, before: str) -> None:
+    """It adds a table before the last comment of the file. The tables outlive another installation and the removal."""
+    file, added = (
+        tmp_path / "config.toml",
+        '[mcp_servers.notes]\ncommand = "echo"\n\n[[hooks.PreToolUse]]\nmatcher = "x"\n',
+    )
+    if before:
+        file.write_text(before)
+    install("codex", file)
+    file.write_text(file.read_text().replace("# sayso: end\n", f"\n{added}# sayso: end\n"))
+    install("codex", file)
+    again = tomllib.loads(file.read_text())
+    install("codex", file, action="remove")
+
+    assert {"command": "echo"} == again["mcp_servers"]["notes"]
+    assert 2 == len(again["hooks"]["PreToolUse"])
+    assert before + added == file.read_text()
+
+
 def test_installing_again_keeps_the_backup_of_what_was_there(tmp_path: Path) -> None:
     """The second installation finds our hook, which is nothing to go back to."""
     file = tmp_path / "settings"

@@ -5,10 +5,10 @@
     python -m tests.seeded --near
     python -m tests.seeded --sound
 
-Tests run until the first one fails: those of the changed file first, then the others in the order of `SUITES`. What was
-found goes into `caught.toml`. `--near` runs only the tests nearest to each fault, which takes a few minutes, and writes
-down only what they catch. `--sound` runs the same tests on a copy without a fault, where all must pass. Exit status
-1 if a fault is caught by nothing and `caught.toml` doesn't say why.
+Tests run until the first one fails: the one that caught the fault last time, those of the changed file, then the others
+in the order of `SUITES`. What was found goes into `caught.toml`. `--near` runs only the tests nearest to each fault and
+writes down only what they catch. `--sound` runs the same tests on a copy without a fault, where all must pass. Exit
+status 1 if a fault is caught by nothing and `caught.toml` doesn't say why.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ SUITES = (
 )
 #: A test that doesn't end has caught the fault too. So many seconds may a suite take, on a busy machine.
 PATIENCE_S = 900
+#: Exit statuses of pytest: all passed, and there is no such test any more.
+_PASSED, _NO_SUCH_TEST = 0, 4
 _STARTED = re.compile(r"^(tests/\S+::[^\s\[]+)", re.MULTILINE)
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (.*?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
@@ -89,7 +91,7 @@ class Copy:
         return python
 
     def first_failure(self, suite: Sequence[str]) -> str | None:
-        """The first test that fails, without its parameters; None if all pass."""
+        """The first test that fails, without its parameters; None if all pass, or if there is no such test."""
         options = ["-x", "-v", "-n0", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:randomly"]
         running = subprocess.Popen(
             [self.python, "-m", "pytest", *options, *suite],
@@ -107,7 +109,7 @@ class Copy:
             os.killpg(running.pid, signal.SIGKILL)
             told, _ = running.communicate()
             return f"{_STARTED.findall(told)[-1]} (it doesn't end)"
-        if running.returncode == 0:
+        if running.returncode in {_PASSED, _NO_SUCH_TEST}:
             return None
         found = _FAILED.search(told)
         if found is None:
@@ -123,12 +125,15 @@ def suites(file: str, *, near: bool) -> list[Sequence[str]]:
     return [mirror, *((*suite, *(f"--ignore={folder}" for folder in mirror)) for suite in SUITES)]
 
 
-def first_failure(fault: Fault, *, near: bool) -> str | None:
-    """The first test that fails with the fault; None if nothing catches it."""
+def first_failure(fault: Fault, before: str | None, *, near: bool) -> str | None:
+    """The first test that fails with the fault; None if nothing catches it. `before` caught it last time."""
+    tried = suites(fault.file, near=near)
+    if before is not None:
+        tried.insert(0, [before.partition(" ")[0]])
     with tempfile.TemporaryDirectory(prefix="seeded-") as folder:
         copy = Copy(Path(folder))
         fault.apply(copy.tree)
-        return next(filter(None, map(copy.first_failure, suites(fault.file, near=near))), None)
+        return next(filter(None, map(copy.first_failure, tried)), None)
 
 
 def seed(names: Sequence[str], *, near: bool) -> int:
@@ -138,7 +143,7 @@ def seed(names: Sequence[str], *, near: bool) -> int:
         if names and fault.name not in names:
             continue
         began = time.monotonic()
-        by = first_failure(fault, near=near)
+        by = first_failure(fault, found.get(fault.name, {}).get("by"), near=near)
         why = found.get(fault.name, {}).get("why", "")
         missed += not by and not why
         if by or not near:

@@ -21,6 +21,8 @@ MOVED = (("CODEX_HOME", "config.toml"),)
 #: The key of the sentence that tells the user to trust the hook: Codex silently skips a hook that isn't trusted.
 THEN = "hook.then.codex"
 _BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
+#: The number of tables that install our hook.
+_TABLES = 2
 _BEFORE = "PreToolUse"
 
 
@@ -69,10 +71,18 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without our hook: only the lines between our two comments are removed."""
+    """Return the settings without our hook: only our two tables and our two comments are removed.
+
+    Codex adds tables before the last comment of the file, and so between our comments. They stay.
+    """
     before, begun, rest = text.partition(_BEGIN)
-    _, ended, after = rest.partition(_END)
-    return before + after if begun and ended else text
+    block, ended, after = rest.partition(_END)
+    if not begun or not ended:
+        return text
+    lines = block.splitlines(keepends=True)
+    tables = [at for at, line in enumerate(lines) if line.startswith("[")]
+    added = lines[tables[_TABLES] :] if len(tables) > _TABLES else []
+    return before + "".join(added) + after
 
 
 def ours(text: str) -> Any:

@@ -56,7 +56,7 @@ async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramSt
     assert [call.short for call in calls] == [line.split()[0] for line in listed.split("\n")]
     assert say("chat.pending.none") == for_sam
     assert say(Refusal.UNKNOWN, short=calls[0].short) == shown_sam
-    assert "approvers" not in explained
+    assert say("chat.pending.none") == explained
 
 
 async def test_in_private_all_that_waits_for_one_is_listed_with_where(stage: TelegramStage) -> None:

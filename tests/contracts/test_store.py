@@ -404,7 +404,7 @@ class TestLists:
     """Questions about many calls."""
 
     async def test_pending_is_what_waits_oldest_first(self, store: Store, clock: SetClock) -> None:
-        """All, or those of one conversation; decided ones are gone from it."""
+        """All, or those that one conversation asked for, not those that it only shows. Decided ones are gone."""
         calls = []
         for origin in ("terminal:1", CHAT, "terminal:1", CHAT):
             calls.append(await parked(store, clock, origin=origin))
@@ -416,6 +416,8 @@ class TestLists:
         assert refs([calls[1], calls[3]]) == refs(await store.pending(origin=CHAT))
         assert refs([calls[1]]) == refs(await store.pending(origin=CHAT, limit=1))
         assert [] == await store.pending(origin="nowhere")
+        await carded(store, clock, "slack:T1/C1", CHAT)
+        assert refs([calls[1], calls[3]]) == refs(await store.pending(origin=CHAT))
 
     async def test_cards_stand_where_calls_were_asked_where_they_go_and_above_their_thread(
         self, store: Store, clock: SetClock

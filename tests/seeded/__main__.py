@@ -32,6 +32,7 @@ from tests.seeded.faults import TREE, Fault, caught, keep, load
 MIRRORS = {
     "hitl/gate": ("tests/hitl/gate",),
     "hitl/people": ("tests/hitl/people", "tests/hitl/gate"),
+    "hitl/proof": ("tests/hitl/proof", "tests/hitl/gate"),
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),
     "adapters/http": ("tests/adapters/http",),

@@ -560,7 +560,7 @@ def load(path: Path | None) -> Settings:
 
 def _digest(file: Path) -> str:
     try:
-        # A pipe gives its content once. A second read of the pipe would wait for ever.
+        # A pipe gives its content once. A second read would never end.
         return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     except OSError:
         return ""

@@ -168,7 +168,7 @@ class Doubt(StrEnum):
 
 
 class Noted(StrEnum):
-    """Facts about a new call that its row stores where an executor's sentence or a policy's reason may stand too."""
+    """Facts about a new call. Its row stores them in columns that may hold an executor's or a policy's sentence."""
 
     COMMAND = "card.does.command"
     #: The call uses a tool that is known by its name alone: `tool`.

@@ -138,7 +138,7 @@ class Sandbox:
 
     @property
     def has_mounts(self) -> bool:
-        """Whether the sandbox can show a command one file in place of another, by a mount."""
+        """Return whether the sandbox can mount one file over another, so that the command reads the first one."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(

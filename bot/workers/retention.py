@@ -48,7 +48,7 @@ class RetentionWorker:
         self._named: set[str] = set()
 
     def start(self) -> None:
-        """Begin the first round through all calls, unless everything is kept for ever."""
+        """Begin the first round through all calls, unless nothing is ever archived or erased."""
         if self._arguments is not None or self._calls is not None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 

@@ -150,7 +150,7 @@ def _regex(pattern: str) -> str:
     return out
 
 
-#: What ``**`` stands for at the beginning or in the middle of a pattern, and at its end.
+#: The regular expressions for ``**`` at the beginning or in the middle of a pattern, and for ``**`` at its end.
 _ANY_FOLDER, _BELOW = "(?:.*/)?", "(?:/.*)?"
 
 

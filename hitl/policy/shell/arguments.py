@@ -237,7 +237,7 @@ class _Reader:
         self.call.values.append((kind, value))
 
     def _may_read(self, value: ShellWord) -> bool:
-        """Whether an option's value behind an operand may be a file that the program reads.
+        """Return whether the program may read the value of an option behind an operand as a file.
 
         On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have a parser of
         their own, which is the same on every system.

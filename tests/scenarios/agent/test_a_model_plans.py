@@ -23,6 +23,22 @@ def results(asked: Asked) -> dict[str, str]:
     return {name: json.loads(text)["status"] for name, text in asked.fresh.items()}
 
 
+async def cleaned_up(plan: Planned) -> None:
+    """A first turn that is over, for which the model needed no call."""
+    plan.says(FINE)
+    await plan.say("uma", CLEAN_UP)
+    await plan.heard(1)
+    await plan.idle()
+
+
+async def asked_what_is_left(plan: Planned) -> Asked:
+    """What the model is asked when the next turn begins."""
+    await plan.say("uma", "what is left?")
+    asked = await plan.heard(2)
+    await plan.idle()
+    return asked
+
+
 async def test_two_calls_of_one_turn_are_a_card_each_and_decided_each_alone(plan: Planned) -> None:
     """One is approved, one is rejected with a reason; the model goes on once both are over, and reports."""
     plan.says(Reply("Two are merged.", deleting("staging-1", "staging-2")), Reply("One is gone."))
@@ -168,24 +184,17 @@ async def test_after_new_the_model_knows_nothing_of_what_was_said(plan: Planned)
     assert says(plan.screen("uma"), "model.forgotten")
     assert Status.WITHDRAWN is await plan.stage.status(card)
 
-    await plan.say("uma", "what is left?")
-    asked = await plan.heard(2)
-    await plan.idle()
+    asked = await asked_what_is_left(plan)
     assert "what is left?" in asked.words[-1]
     assert CLEAN_UP not in "".join(asked.words)
 
 
 async def test_new_between_two_turns_forgets_the_first(plan: Planned) -> None:
     """Nothing is stopped then, so nothing is said of it."""
-    plan.says(FINE)
-    await plan.say("uma", CLEAN_UP)
-    await plan.heard(1)
-    await plan.idle()
+    await cleaned_up(plan)
     await plan.say("uma", "New.")
     await plan.idle()
-    await plan.say("uma", "what is left?")
-    asked = await plan.heard(2)
-    await plan.idle()
+    asked = await asked_what_is_left(plan)
 
     assert not says(plan.screen("uma"), "model.stopped")
     assert CLEAN_UP not in "".join(asked.words)
@@ -209,15 +218,10 @@ async def test_new_may_be_the_answer_to_an_open_question(plan: Planned) -> None:
 
 async def test_nobody_without_rights_makes_the_model_forget(plan: Planned) -> None:
     """A stranger's word changes nothing."""
-    plan.says(FINE)
-    await plan.say("uma", CLEAN_UP)
-    await plan.heard(1)
-    await plan.idle()
+    await cleaned_up(plan)
     await plan.say("sam", "new")
     await plan.settle()
-    await plan.say("uma", "what is left?")
-    asked = await plan.heard(2)
-    await plan.idle()
+    asked = await asked_what_is_left(plan)
 
     assert not says(plan.screen("sam"), "model.forgotten")
     assert CLEAN_UP in "".join(asked.words)

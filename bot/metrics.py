@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
+from bot.wording import say
 from hitl.call import Decision, Event, Result, Risk, State
 from hitl.errors import Unavailable
 from hitl.proof.chain import DECIDED
@@ -24,7 +25,7 @@ try:
     from prometheus_client.process_collector import ProcessCollector
 except ModuleNotFoundError as error:
     raise SettingsError(
-        f"metrics.port is set, but {error.name} isn't installed: install sayso[metrics], or remove metrics.port."
+        say("setting.extra.or_remove", setting="metrics.port", module=error.name, extra="metrics")
     ) from error
 
 if TYPE_CHECKING:

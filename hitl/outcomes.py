@@ -95,6 +95,21 @@ class Refusal(StrEnum):
     DENIED_NOW = "answer.denied_now"
 
 
+class Misfit(StrEnum):
+    """Reasons why a value of a setting, or of a policy, can't be used."""
+
+    TWO_OWNERS = "misfit.two_owners"
+    SHARED = "misfit.shared"
+    SELF_APPROVAL = "misfit.self_approval"
+    SPAN = "misfit.span"
+    ENDLESS = "misfit.span.endless"
+    BRACE = "misfit.brace"
+    NO_ARGUMENT = "misfit.no_argument"
+    HEADLINE = "misfit.headline"
+    PATTERN = "misfit.pattern"
+    EMPTY_PATTERN = "misfit.pattern.empty"
+
+
 class Told(StrEnum):
     """Answers to replies that were accepted or held."""
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
 from hitl.records import replace
 from hitl.surfaces import Place
 
@@ -85,8 +87,7 @@ class Directory:
             self.self_approval_socket,
             *(c.self_approval for c in self.conversations.values()),
         }:
-            msg = "self_approval can't be critical: a critical call needs a second person"
-            raise ValueError(msg)
+            raise MisfitError(Misfit.SELF_APPROVAL)
 
     def _owners(self) -> dict[str, str]:
         """Return identity -> principal. The name of a principal can't be an identity of another principal."""
@@ -94,19 +95,14 @@ class Directory:
         for principal, identities in self.principals.items():
             for identity in identities:
                 if owners.setdefault(identity, principal) != principal:
-                    msg = f"{identity} is listed for both {owners[identity]} and {principal}; it must be one person"
-                    raise ValueError(msg)
+                    raise MisfitError(Misfit.TWO_OWNERS, identity=identity, first=owners[identity], second=principal)
         return owners
 
     def _refuse_shared(self, owners: Mapping[str, str]) -> None:
         listed = {*owners, *(name for names in self._lists() for name in names or ())}
         for surface in self.surfaces.values():
             if shared := sorted(surface.shared & listed):
-                msg = (
-                    f"{shared[0]} stands for many people at once on {surface.title} and can't be listed;"
-                    " list each person's own id"
-                )
-                raise ValueError(msg)
+                raise MisfitError(Misfit.SHARED, identity=shared[0], platform=surface.title)
 
     def place(self, name: str) -> Place:
         """Return the place with this name, parsed by its own surface."""

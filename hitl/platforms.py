@@ -47,6 +47,12 @@ class Talker(Protocol):
     def link(self, route: str, message: str) -> str:
         """Return the https address of a message, or '' if the platform has none for it."""
 
+    def shows_rejection(self, call: Call) -> bool:
+        """Return whether the person already sees this rejection, so that an answer would only repeat it.
+
+        A chat shows the outcome on the call's card, so it returns False.
+        """
+
     def learn_move(self, old: str, new: str) -> None:
         """Send messages for the conversation `old` to `new` from now on."""
 

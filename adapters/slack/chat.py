@@ -120,6 +120,10 @@ class SlackChat:
         below = f"?thread_ts={thread}&cid={channel}" if thread else ""
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
+
     def learn_move(self, old: str, new: str) -> None:
         """Do nothing, because Slack never moves a conversation."""
 

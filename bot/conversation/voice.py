@@ -159,6 +159,8 @@ class Voice:
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
             return ""
+        if answer.came is Came.REJECTED and answer.call is not None and self.talker.shows_rejection(answer.call):
+            return ""
         return answer.told(self.gate.names, self.wording(heard, alone=alone))
 
     async def tell(

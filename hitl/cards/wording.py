@@ -585,7 +585,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "demo.next": (
         "Next: `sayso init` sets up this machine, so that your own agent asks before it acts.\n"
-        "`sayso init telegram` or `sayso init slack` brings the cards to your phone.\n"
+        "{commands} brings the cards to your phone.\n"
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
@@ -811,14 +811,11 @@ ENGLISH: Mapping[str, str] = {
     "deploy.none": "There is no [{platform}] in the settings. Add it: sayso init {platform}",
     "deploy.refused": "{why}. What was done before stays. Run the command again.",
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
-    "init.surfaces": (
-        "Requests can be asked and answered in this terminal. Add what else you use:\n"
-        "  1  Telegram\n"
-        "  2  Slack\n"
-        "  3  HTTP, for agents that use a token\n"
-        "  4  a coding agent ({agents})\n"
-        "  5  an MCP client ({clients})"
-    ),
+    "init.surfaces": ("Requests can be asked and answered in this terminal. Add what else you use:\n{choices}"),
+    "init.choice": "  {number}  {what}",
+    "init.choice.http": "HTTP, for agents that use a token",
+    "init.choice.agent": "a coding agent ({agents})",
+    "init.choice.mcp": "an MCP client ({clients})",
     "init.choose": "A number from 1 to {last}, or Enter to go on",
     "init.which": "Which one ({names})",
     "init.hook": "When the service runs, type: sayso init {host} --config {file}",

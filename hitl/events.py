@@ -74,7 +74,7 @@ class Text(Heard):
     private: bool = False
     #: Whether the message is meant for us rather than for other people in the conversation.
     addressed: bool = False
-    #: Whether the message names nobody, in a conversation in which we take part.
+    #: Whether the message addresses nobody, and the conversation is one in which the bot has written.
     overheard: bool = False
 
 

@@ -160,7 +160,8 @@ class Doubt(StrEnum):
     NUMBER = "reading.number.words"
     EMOJI = "reading.emoji.words"
     ANOTHER = "reading.another.words"
-    #: Not a doubt by itself: the answer was found by a few exact phrases of a language, whose code is in `said`.
+    #: No doubt by itself: the answer was found with a few exact phrases of one language. `said` holds the code of that
+    #: language.
     UNMEASURED = "reading.unmeasured.words"
     SPEAKER = "reading.speaker"
     CHOICE = "reading.choice"

@@ -357,7 +357,8 @@ class Chat(Protocol):
         """Edit the card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card: it says that the other copy counts or, after the call's end, shows the outcome.
+        """Edit a second copy of a card. The copy then says that the other copy counts or, after the call's end, shows
+        the outcome.
 
         A copy that can't be edited stays unchanged.
         """
@@ -467,7 +468,7 @@ class StoredTurn(Protocol):
         """The last state of the conversation's previous turn, b'' if there was no turn before."""
 
     async def keep(self, state: bytes) -> None:
-        """Store the state that the agent needs to go on from here."""
+        """Store the state from which the agent can continue."""
 
     async def say(self, text: str) -> None:
         """Send a message that is marked as the agent's words. Raises PlatformError."""
@@ -490,7 +491,7 @@ class Explaining:
     #: The person's question, and the principal who asked it.
     text: str
     who: str
-    #: The text about the call that people see, masked.
+    #: The masked text that people see about the call.
     card: str
     #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
     state: bytes
@@ -521,7 +522,7 @@ class ResumingAgent(Protocol):
         """
 
     async def close(self) -> None:
-        """Close connections and the like, after the last turn."""
+        """Close the connections, after the last turn."""
 
 
 class Clock(Protocol):
@@ -548,7 +549,7 @@ class Executor(Protocol):
         """Return the facts about the tool, or None if it isn't on the list of tools that may run."""
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Find out, before people are asked, what a call does and what must still hold when it runs.
+        """Before people are asked, find out what a call does, and which preconditions must hold when it runs.
 
         Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
@@ -600,7 +601,8 @@ class Tree:
     root: str
     #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]
-    #: False if a folder could not be read, or if there were more entries than the caller's limit.
+    #: Whether the list is complete. It isn't if a folder could not be read, or if there were more entries than the
+    #: caller's limit.
     complete: bool
     #: Whether the given path is a file. In that case `files` holds only its name.
     single: bool = False

@@ -49,10 +49,10 @@ def span(text: str) -> timedelta:
 class Steady:
     """A clock that never goes back.
 
-    If somebody set the clock back that `Steady` reads, `Steady` repeats the newest time that it knows.
+    If somebody sets back the clock that `Steady` reads, `Steady` repeats the newest time that it knows.
 
-    Otherwise a clock that is set back could make a late answer count again, and could give a newer line of the record
-    an earlier time than an older line.
+    Without this class, a clock that is set back could make a late answer count again, and could give a newer line of
+    the record an earlier time than an older line.
     """
 
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:

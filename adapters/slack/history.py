@@ -72,7 +72,7 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
             try:
                 _, channel, thread = parse_place(place)
             except ValueError:
-                continue  # The caller of the call chose this origin, and Slack has no channel with such a name.
+                continue  # The caller chose this origin, and Slack has no channel with this name.
             channel, _, head = message.partition(":") if message else (channel, "", "")
             # A place in a direct conversation has the person's id. The channel's id is only in the card's message.
             if (thread or head) and not channel.startswith(_PEOPLE):

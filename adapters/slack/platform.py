@@ -177,5 +177,5 @@ class Slack:
         try:
             history = History(self.chat.client, self._me, self._inbox.keep)
             await history.fetch(happened_at(last), await pending_threads(self._core.store))
-        except Exception:  # noqa: BLE001 - live events go on
+        except Exception:  # noqa: BLE001 - without older messages, live events still arrive
             _log.exception("slack.history_not_read")

@@ -92,7 +92,7 @@ class Overheard(HTTPXRequest):
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
     ) -> tuple[int, bytes]:
-        """Send a request. If it puts a message into a chat, the service doesn't write there in the meantime."""
+        """Send a request. If it sends a message, the service writes nothing in that chat until the request is done."""
         chat_id = request_data.parameters.get("chat_id") if request_data else None
         if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
             return await super().do_request(url, method, request_data, *args, **more)

@@ -84,7 +84,7 @@ class Poller:
                 await self._pause(trouble_of(error))
             except Unavailable as error:
                 await self._pause(error.message)
-            except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
+            except Exception as error:  # noqa: BLE001 - any update may fail, and later updates must still arrive
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:

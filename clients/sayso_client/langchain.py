@@ -152,7 +152,7 @@ def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(schema, dict):
         return json.loads(json.dumps(args))  # type: ignore[no-any-return]
     if not issubclass(schema, BaseModel):
-        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - it goes to the model
+        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - the model gets the text of this error
     once: dict[str, Any] = schema.model_validate(args).model_dump(mode="json", by_alias=True)
     if once != schema.model_validate(once).model_dump(mode="json", by_alias=True):
         raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))

@@ -132,7 +132,7 @@ class SaysoGate:
         """
         args = json.loads(arguments or "{}", object_pairs_hook=_once)
         if not isinstance(args, dict):
-            raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
+            raise ValueError("JSON")  # noqa: TRY004 - the model gets the text of this error
         try:
             # The SDK converts only values that the schema refuses. Such values are refused here, so nothing is
             # converted.

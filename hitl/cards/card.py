@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The room for all texts of a card together. The narrowest surface, Telegram, takes messages of 4096 UTF-16 units;
-#: labels and instructions need the rest.
+#: The most UTF-16 units that all texts of a card have together. Telegram takes the shortest messages: 4096 units.
+#: Labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
 #: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
-#: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
+#: The most characters of output on a decided card. If the output is longer, the conversation that asked gets all of it.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
@@ -86,7 +86,7 @@ class Card:
     headline: str
     #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
-    #: A line that counts the arguments which only the details show, because of the operator's headline.
+    #: A line that counts the arguments that the operator's headline leaves to the details.
     below: str
     #: The machine, the folder and the stage.
     place: str
@@ -102,7 +102,7 @@ class Card:
     approvers: Line
     #: The instructions for answering.
     how: Line
-    #: One line for lock screens and screen readers, with the requester, the action and the place.
+    #: The requester, the action and the place in one line, for lock screens and screen readers.
     push: str
     #: The name of the sign of a decided card: `done`, `rejected`, ...
     end_sign: str
@@ -415,7 +415,7 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 
 
 def _prose(call: Call) -> int:
-    """Return the number of UTF-16 units that the other words of the card take."""
+    """Return the number of UTF-16 units that the card needs for everything except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)

@@ -286,7 +286,7 @@ _TRAILING = _words(
     staging str string test value
     """
 )
-# After one of these words, `token` means a place in a list or a piece of text, and no secret.
+# After one of these words, `token` means a place in a list or a piece of text. Such a token is no secret.
 _PLAIN_TOKENS = _words(
     """
     bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination

@@ -45,7 +45,7 @@ _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = ("command", "cmd")
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
-#: Arguments whose whole effect a diff shows, and arguments that the executor's sentence may name.
+#: The arguments whose whole effect a diff shows, and the arguments that the executor's sentence may name.
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
@@ -65,7 +65,7 @@ class PartKind(StrEnum):
     FIELD = "field"
     #: An argument that is an empty text. The part shows words of ours in its place.
     EMPTY = "empty"
-    #: A line of ours: it counts hidden text or hidden arguments.
+    #: A line that Sayso adds. It counts hidden text or hidden arguments.
     OURS = "ours"
 
 
@@ -213,7 +213,7 @@ class _Told:
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 
     def _stored(self, sentence: str) -> str:
-        """A sentence that was stored in English, on one line of the card."""
+        """Return a sentence that was stored in English, on one line, in the card's language."""
         return one_line(mask(self._wording.retold(sentence)), _PHRASE)
 
     def _within(self, phrase: str) -> str:

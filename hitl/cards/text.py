@@ -37,7 +37,7 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
+# To find a sure cluster boundary, a cut looks at this many characters before it. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
 # A line shows only the start and the end of a long text, so only this many characters of each are made visible.
 _EDGE = 5000

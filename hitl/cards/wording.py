@@ -589,7 +589,6 @@ ENGLISH: Mapping[str, str] = {
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
-    # errors if the service can't be reached
     # `sayso token`
     "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
     "token.none": "There is no token.",
@@ -631,7 +630,6 @@ ENGLISH: Mapping[str, str] = {
     "args.type": "The argument {name} can't be used: {why}. Nothing was asked.",
     "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
     "args.command": "The argument command is longer than a command can be, or holds NUL.",
-    # types of arguments
     # MCP: the actions, their outcomes, and answers to an agent
     "mcp.does": "Runs the tool {tool} of the MCP server {server}.",
     "mcp.reads": "Reads a resource of the MCP server {server}.",
@@ -956,7 +954,7 @@ class Wording:
         if isinstance(value, Person):
             return names.of(value.principal) if names else value.shown
         if isinstance(value, Stored):
-            # A sentence inside another one has lost its full stop.
+            # A sentence inside another sentence has no full stop.
             told = self.retold(value.text)
             return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
@@ -969,7 +967,7 @@ class _Count(int):
     request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
         made = super().__new__(cls, value)
         made.mark = mark
         return made

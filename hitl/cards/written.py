@@ -1,4 +1,4 @@
-"""The caller's own order and digits of arguments, for the card.
+"""Keeps the order and the digits in which the caller wrote the arguments, for the card.
 
 Sayso hashes, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
 The order and the digits are stored beside it, with JSON pointers (RFC 6901), and only ever change how the canonical

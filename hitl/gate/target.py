@@ -70,7 +70,7 @@ class Scene:
     addressed: bool = False
     #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
-    #: Whether it is still early enough to add a reason to a rejection of `last`.
+    #: Whether there is still time to add a reason to a rejection of `last`.
     explainable: bool = False
 
 
@@ -139,7 +139,7 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 
 
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
-    """Return the call that is meant by words which point to no call, or None and the answer to give.
+    """Return the call that words mean although they point to no call, or None and the answer to give.
 
     If such words may decide here (`scene.private`), they mean the only open card, if somebody else's latest message is
     about that card, or if the words are unclear and addressed to us. If no card is open, words that aren't unclear may
@@ -156,8 +156,8 @@ def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[
 def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
     """Return whether the words may be about `call`, whose card is the only open card there.
 
-    They may be if somebody else's latest message there is about that card. Unclear words may also be if they are
-    addressed to us, because unclear words decide nothing.
+    They may be about it if somebody else's latest message there is about that card. Unclear words that are addressed to
+    us may be about it too, because unclear words decide nothing.
     """
     return scene.follows == call.ref or (unclear and scene.addressed)
 
@@ -208,7 +208,8 @@ def typed_refs(text: str, known: Collection[str]) -> set[str]:
 
 
 def each_by_name(gate: GateContext, scene: Scene) -> Answer:
-    """Return the answer to a word for all calls, such as "yes to all": a list of the calls that the person may decide.
+    """Return the answer to words that mean all calls, such as "yes to all": a list of the calls that the person may
+    decide.
 
     Each call must then be decided by its own ref.
     """

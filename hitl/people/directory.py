@@ -51,7 +51,8 @@ class Tried(NamedTuple):
 
     place: str
     approver: str
-    #: '' if the approver has no account on a surface that gets the conversation's cards. Then all of them get the card.
+    #: '' if the approver has no account on a surface that gets the conversation's cards. In that case every surface of
+    #: the conversation gets the card.
     surface: str
 
 
@@ -129,12 +130,12 @@ class Directory:
         return self._owner.get(identity, identity)
 
     def whose(self, identity: str) -> frozenset[str]:
-        """Return the principal behind an identity and, for an agent's token, the person who answers for it."""
+        """Return the principal of an identity and, for an agent's token, the token's owner too."""
         own = {self.principal(identity)}
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Return whether this person has no rights any more. An agent's token has no rights if its owner has none."""
+        """Return whether this person has lost all rights. An agent's token loses them with its owner."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def on_behalf_of(self, identity: str) -> str:
@@ -248,7 +249,7 @@ class Directory:
         return named and not self.is_revoked(principal)
 
     def in_force(self) -> Directory:
-        """Return this directory with the revoked people taken off all lists, for checks of who is left."""
+        """Return this directory without the revoked people on its lists, for checks of the remaining people."""
         left = self._left
         places = {
             name: replace(
@@ -281,7 +282,7 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place: its own, else those of its room."""
+        """Return the settings of a place, else the settings of its room."""
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

@@ -169,7 +169,7 @@ _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the arguments that a condition on a role also looks at.
+    """Return the further arguments that a condition on a role looks at.
 
     For a command, this is the working folder in which the command runs.
     """

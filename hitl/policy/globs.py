@@ -229,7 +229,9 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression for all parts. Their shared beginning and ending compile once, not in each."""
+    """Return one regular expression for all parts. The beginning and the ending that all parts share are compiled only
+    once.
+    """
     if len(parts) == 1:
         return parts[0]
     begin = _ANY_FOLDER if all(part.startswith(_ANY_FOLDER) for part in parts) else ""

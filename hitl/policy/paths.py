@@ -195,7 +195,7 @@ def _expanded(glob: Glob, text: str) -> bool:
     if not variables:
         return False
     rest = text[variables[-1].end() :]
-    home = text.startswith("~") and len(variables) == 1  # A home folder lies in no folder that a glob closes.
+    home = text.startswith("~") and len(variables) == 1  # No glob closes a folder that holds a home folder.
     folders = {folder for one in glob.alternatives for folder in ("", *prefixes(one)) if "*" not in folder}
     return any(
         glob.folded.fullmatch(clean(folder + rest)) is not None

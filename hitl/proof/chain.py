@@ -76,7 +76,7 @@ class Steps(Struct, frozen=True):
 
 
 class _Said(Struct):
-    """The part of a line's data that names the inbox event."""
+    """The part of a line's data that holds the name of the inbox event."""
 
     event: str | None = None
 

@@ -40,7 +40,7 @@ _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
-#: These signs between words offer a choice: "approve/reject", "yes|no".
+#: Between words, these signs offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
 #: After a change of mind, these words may only close the sentence: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
@@ -185,7 +185,9 @@ def _is_transcript(parse: Parse) -> bool:
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
-    """Return whether an emoji without words comes with signs of another meaning: a lone "!", or a foreign id."""
+    """Return whether a message without words has signs of another meaning beside its emoji: a lone "!", or a foreign
+    id.
+    """
     if not parse.wordless:
         return False
     breaks = [i for i, token in enumerate(parse.tokens) if token.kind is TokenKind.BREAK and token.text.strip()]

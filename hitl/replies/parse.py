@@ -92,11 +92,12 @@ class Parse:
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left, without gaps.
+        """Find phrases that follow one another without gaps, from a token on.
 
         A phrase may be used if it has a role in `core` or `also`, is politeness, or stands before a ref. Return the end
-        of the covered tokens, and whether one of the phrases has a role in `core`. A phrase with such a role before a
-        greeting counts only with OPENS in `also`, because a greeting opens a reply.
+        of the covered tokens, and whether one of the phrases has a role in `core`. If a greeting follows a phrase with
+        a role in `core`, the phrase counts only if OPENS is in `also`, because a greeting belongs at the beginning of a
+        reply.
         """
         reach = {start: False}
         furthest = start

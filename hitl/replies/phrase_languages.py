@@ -13,7 +13,7 @@ from hitl.replies.spelling import pieces
 _SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
-#: Messages with more words than this aren't looked up.
+#: A message with more words than this is not compared with the phrases.
 _MOST_WORDS = 8
 
 

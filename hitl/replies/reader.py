@@ -331,7 +331,7 @@ def _words(tokens: list[Token]) -> list[str]:
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     """Return the common result of several languages: the answer of the first language that finds an answer.
 
-    If the verdicts of the languages differ, or another language finds doubt in the same words, the message is unclear.
+    If the languages give different verdicts, or if another language finds a doubt, the message is unclear.
     """
     said = [answers(parse, text) for parse in parses]
     if len(parses) == 1:

@@ -608,7 +608,7 @@ def _only_ours(group: Any) -> Any:
 
 
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
-    """Return the name of an event with a hook group that has another form than hosts read, or None.
+    """Return the name of an event with a hook group in a form that hosts don't read, or None.
 
     Such a group beside ours makes Claude Code drop all hooks of the event without a message.
     """

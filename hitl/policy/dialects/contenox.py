@@ -41,7 +41,9 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does. Where that would be unsafe, the document is refused or read more strictly."""
+    """Reads a document as contenox does. If that reading would be unsafe, the document is refused or read more
+    strictly.
+    """
 
     def document(self) -> Checked:
         """Read the whole document."""

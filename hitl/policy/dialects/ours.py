@@ -197,7 +197,7 @@ class Reader(Notes):
     def possible(self, value: str, path: str) -> None:
         """Check that a tool can have this name.
 
-        A name that no tool can have is a problem, or a warning in a lenient dialect.
+        If no tool can have it, add a problem, or a warning in a lenient dialect.
         """
         try:
             check_name(value)

@@ -62,7 +62,7 @@ class ConditionUse:
     def elsewhere(self, answer: int) -> int:
         """The answer for a call that lacks the argument, if the same condition on another argument gives ``answer``.
 
-        An ask that holds is only UNSURE then: it leaves the decision to a later rule that denies.
+        In that case an ask rule that holds answers only UNSURE, so that a later deny rule can decide.
         """
         return min(answer, UNSURE) if self.asking else answer
 

@@ -71,7 +71,9 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer for a command. It counts less if the command isn't in the argument that the condition names."""
+    """Return the answer for a command. The answer is less certain if the command isn't in the argument that the
+    condition names.
+    """
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING

@@ -77,7 +77,7 @@ class ParsedArguments:
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Return whether a file name in place of this word can't be taken for a harmful option."""
+        """Return whether the program can't take a file name in place of this word for a harmful option."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
@@ -163,7 +163,7 @@ class _Reader:
         return text[:1] == "-" and text != "-"
 
     def _only_text(self, word: ShellWord) -> bool:
-        """Return whether this program takes a word as text although it looks like an option."""
+        """Return whether this program takes a word for text although the word looks like an option."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 

@@ -227,7 +227,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def group(self, node: Node, state: _State) -> _Folders:
-        """Visit the statements of a condition, a branch, a loop's body or braces: each may run or not."""
+        """Visit the statements of a condition, a branch, a loop's body or braces. Any of these may run or not run."""
         reached, inner = state.folders, _branch(state)
         for child in node.children:
             if child.is_named and child.type != "comment":

@@ -71,7 +71,9 @@ class ShellReading:
             self.unparsed = text
 
     def exhausted(self, units: int) -> bool:
-        """Spend units of work. Once the budget is used up, note a doubt and return True: the rest is not read."""
+        """Spend units of work. Once the budget is used up, add a doubt and return True: the rest of the line is not
+        read.
+        """
         self.work += units
         if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:
             return False

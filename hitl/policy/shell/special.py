@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these options test a variable; if its name has a subscript, the subscript may run a command
+_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in the variable's name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")

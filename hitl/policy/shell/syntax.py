@@ -55,7 +55,7 @@ _WORDS = frozenset({"word", *VALUES})
 @cache
 def _parser() -> Parser:
     import tree_sitter  # noqa: PLC0415 - heavy; loaded with the first shell condition
-    import tree_sitter_bash  # noqa: PLC0415 - as above
+    import tree_sitter_bash  # noqa: PLC0415
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
@@ -469,22 +469,22 @@ def _leaf(_reader: LineReader, _node: Node) -> Sequence[Node]:
 
 _VISIT: dict[str, Visitor] = {
     "command": LineReader._command,  # noqa: SLF001 - a table of this class's own methods
-    "variable_assignment": LineReader._assignment,  # noqa: SLF001 - as above
+    "variable_assignment": LineReader._assignment,  # noqa: SLF001
     **dict.fromkeys(
         ("test_command", "declaration_command", "unset_command"),
-        LineReader._builtin,  # noqa: SLF001 - as above
+        LineReader._builtin,  # noqa: SLF001
     ),
-    "file_redirect": LineReader._redirect,  # noqa: SLF001 - as above
-    "heredoc_redirect": LineReader._document,  # noqa: SLF001 - as above
-    "for_statement": LineReader._loop,  # noqa: SLF001 - as above
-    "expansion": LineReader._expanded,  # noqa: SLF001 - as above
+    "file_redirect": LineReader._redirect,  # noqa: SLF001
+    "heredoc_redirect": LineReader._document,  # noqa: SLF001
+    "for_statement": LineReader._loop,  # noqa: SLF001
+    "expansion": LineReader._expanded,  # noqa: SLF001
     **dict.fromkeys(
         ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
-        LineReader._embedded,  # noqa: SLF001 - as above
+        LineReader._embedded,  # noqa: SLF001
     ),
-    **dict.fromkeys(SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001 - as above
+    **dict.fromkeys(SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001
 }
-_VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001 - as above
+_VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001
 _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 

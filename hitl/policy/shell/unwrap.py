@@ -70,11 +70,11 @@ class Run:
         return self._positionals
 
     def hide(self, why: str) -> None:
-        """Note that a program may run that the line doesn't name."""
+        """Record that the command may run a program that the line doesn't name."""
         self.reader.reading.hide(f"{self.base} {why}")
 
     def doubt(self, why: str) -> None:
-        """Note that the words don't show what the command does."""
+        """Record that the words don't show the effect of the command."""
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:

@@ -133,7 +133,7 @@ def mounted(endpoint: Endpoint) -> Route:
 
 
 def _shortage(state: Path) -> Iterator[str]:
-    """Yield a sentence if there is too little disk space to record the next call. Reads still work then."""
+    """Yield a sentence if there is too little disk space to record the next call. Reads would still work."""
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:

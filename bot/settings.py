@@ -90,7 +90,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class ConversationSettings(_Part):
-    """The settings that may differ for one conversation. For absent settings, those of the installation apply."""
+    """The settings that may differ for one conversation. If a setting is absent, the installation's setting applies."""
 
     approvers: list[Name] | None = None
     requesters: list[Name] | None = None
@@ -174,9 +174,9 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are its host names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
-    proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that each may
-    approve; medium is the default.
+    `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
+    without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
+    each may approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -233,7 +233,7 @@ class RetentionSettings(_Part):
     def _known_again(cls, age: timedelta) -> timedelta:
         """Refuse a time below a week.
 
-        Platforms send an event again for at most a day, and the service must still know the event then.
+        Platforms send an event again for at most a day, and the service must still know the event at that time.
         """
         if age < timedelta(days=7):
             raise ValueError(say("setting.retention.least", least="7d"))

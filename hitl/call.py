@@ -211,8 +211,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
-    #: checked that the caller may name them.
+    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
+    #: has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
@@ -604,7 +604,7 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message of ours, other than a card, that is about one call. A reply to this message answers the call.
+    """A message that Sayso sent about one call, other than a card. A reply to this message answers the call.
 
     The message is bound by the platform's id of it, never by its words.
     """

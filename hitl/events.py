@@ -54,7 +54,7 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
-    #: Whether the platform itself shows that the button isn't one of ours. Such a press is no forgery.
+    #: Whether the platform itself shows that the button isn't Sayso's. Such a press is no forgery.
     stray: bool = False
 
 

@@ -39,7 +39,9 @@ class Person(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """A stored text as a particular of a fact. If it is an English sentence of ours, other languages translate it."""
+    """A stored text as a particular of a fact. If it is an English sentence of the catalogue, other languages translate
+    it.
+    """
 
     text: str
 

@@ -134,7 +134,7 @@ class Calls(Protocol):
         """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return pending calls, oldest first: all of them, or those that were asked for in one conversation."""
+        """Return pending calls, oldest first: all of them, or the calls that were asked for in one conversation."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that belong to a conversation, oldest first.
@@ -216,7 +216,7 @@ class Outbox(Protocol):
 
 
 class Inbox(Protocol):
-    """Raw events from chat platforms, until each is handled."""
+    """The raw events from chat platforms that aren't handled yet."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was stored already."""
@@ -257,7 +257,7 @@ class Conversations(Protocol):
         """
 
     async def bind(self, bound: Bound) -> None:
-        """Store the call that a message of ours is about. The first binding of a message stays."""
+        """Store the call of one of Sayso's messages. The first binding of a message stays."""
 
     async def bound(self, message: str) -> Bound | None:
         """Return the stored binding of our message to its call, or None. A card has no binding."""
@@ -309,10 +309,10 @@ class CallsAndEvents(Calls, Inbox, Protocol):
 class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """The whole store. Every write is durable before its method returns.
 
-    Any method raises `hitl.errors.Unavailable` if the store can't be read or written; nothing was changed then. Events,
-    cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn with a
-    wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of bindings and
-    of the record check the MACs themselves.
+    Any method raises `hitl.errors.Unavailable` if the store can't be read or written. In that case nothing was changed.
+    Events, cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn
+    with a wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of
+    bindings and of the record check the MACs themselves.
     """
 
 

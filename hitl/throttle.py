@@ -20,7 +20,7 @@ _KEPT = 10_000
 
 class Patience:
     """Remembers the time at which each of the latest 10,000 messages was let through, and how often the message was
-    held back since then.
+    held back after that.
 
     This memory lasts until a restart.
     """

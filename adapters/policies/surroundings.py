@@ -1,4 +1,4 @@
-"""Implements what policy conditions need to know about this machine: paths and hosts, at the moment of the call."""
+"""Gives policy conditions their facts about this machine: paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 

@@ -366,7 +366,7 @@ class SlackChat:
         return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
-        """Return the Slack user ids of those principals, each once."""
+        """Return the Slack user ids of these principals, without duplicates."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 

@@ -47,7 +47,8 @@ class UpdateRecorder:
         self._woken = woken
 
     async def keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the raw updates. Raises Unavailable if the store can't commit them; then no update is acknowledged.
+        """Commit the raw updates. Raises Unavailable if the store can't commit them. In that case no update is
+        acknowledged.
 
         Raises KeyError if an update has no id.
         """

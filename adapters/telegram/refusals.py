@@ -1,4 +1,6 @@
-"""Telegram's refusals: an error class for those that the service handles, and a remedy for those that people mend."""
+"""Telegram's refusals: an error class for each refusal that the service handles, and a remedy for each refusal that
+people can mend.
+"""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _mcp(settings: Settings) -> Iterator[Check]:
 
 
 def _mcp_user(settings: Settings, commands: Mapping[str, Sequence[str]]) -> Iterator[Check]:
-    """Yield a check if tools have a user of their own, but MCP servers that the service starts don't."""
+    """Yield a check if tools run as a separate user, but the MCP servers that the service starts don't."""
     as_tools = ["-u", settings.tools_user, "--"]
     started = [
         name
@@ -304,7 +304,7 @@ def _origin(
 
 
 def _origins_of_tokens(settings: Settings) -> Iterator[str]:
-    """Yield the origins of requests over HTTP, including those of MCP clients with a token.
+    """Yield the origins of requests over HTTP, including the requests of MCP clients with a token.
 
     These are the origins to which tokens are bound. A token that is bound to no origin asks from `http`. MCP clients on
     this machine's socket ask from `local`.
@@ -638,7 +638,7 @@ def _dry_run(state: Path) -> Iterator[Check]:
 
     there = state.is_dir()
     try:
-        # The dry run gets a thread of its own, because the caller may have an event loop.
+        # The dry run gets its own thread, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
             took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
     except PermissionError:

@@ -143,7 +143,7 @@ def _place(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool will read them, with its defaults filled in. People see these values.
+    """Return the arguments as the tool will read them, with its default values. People see these values.
 
     Raises ValueError if the tool refuses the arguments, or would read the returned arguments in another way the next
     time.

@@ -554,7 +554,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
 
 
 def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Return what retention did to a call, in sentences."""
+    """Return sentences about the effects of retention on a call."""
     erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
     return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
@@ -619,7 +619,7 @@ def outcome_fact(call: Call) -> Fact:
     return fact(key, **_facts(call))
 
 
-#: The sentences about a question's outcome that differ from those about other calls.
+#: The sentences about a question's outcome, if other calls have a different sentence.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",
@@ -630,7 +630,7 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     """Return one sentence about a call's outcome, for the agent and the conversation that asked for the call.
 
     Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
-    question have sentences of their own.
+    question have separate sentences.
     """
     key = f"agent.{call.status.value}"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
@@ -644,7 +644,9 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
 
 
 def _rejected_key(call: Call) -> str:
-    """Return the key of a rejection's sentence, by its reason: known, still awaited, never given, or not asked for."""
+    """Return the key of a rejection's sentence, by its reason: Sayso knows the reason, waits for it, never got it, or
+    didn't ask for it.
+    """
     if call.reason:
         return "agent.rejected.reason"
     if call.awaits_reason:
@@ -670,7 +672,7 @@ def _facts(call: Call) -> dict[str, object]:
 def error_text(call: Call) -> str | None:
     """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
-    `call.error` holds a code of ours or a tool's text. It is read as a code only if nobody claimed the call: after a
+    `call.error` holds Sayso's code or a tool's text. It is read as a code only if nobody claimed the call: after a
     claim, a tool may have written it. Return None if the call has no error.
     """
     unfit = _unfit(call)
@@ -680,7 +682,7 @@ def error_text(call: Call) -> str | None:
 def reason_text(call: Call) -> str | None:
     """Return the reason of a call's decision in words, or None.
 
-    If the policy denied the call, `call.reason` may hold a code of ours, which becomes our sentence. Else it holds a
+    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Else it holds a
     person's own words.
     """
     return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
@@ -694,7 +696,7 @@ def _unfit(call: Call) -> Fact | None:
 def _clause(text: str) -> Stored:
     """Return somebody's words, masked and without a full stop, for use inside a sentence.
 
-    A sentence of ours is translated later.
+    A sentence of the catalogue is translated later.
     """
     return Stored(clause(_told(text)))
 

@@ -104,7 +104,7 @@ def in_form(args: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def spelled(value: Any, *, indent: int = 0) -> str:
-    """Return a value as JSON, with the caller's digits: on one line, or each member on a line of its own."""
+    """Return a value as JSON, with the caller's digits: on one line, or with one line for each member."""
     return msgspec.json.format(msgspec.json.encode(_raw(value)), indent=indent).decode()
 
 

@@ -60,7 +60,7 @@ class Claimants:
 
 
 class GateContext:
-    """The parts that every use case of the gate works with."""
+    """The parts that every use case of the gate uses."""
 
     def __init__(  # noqa: PLR0913 - each parameter is a port, passed by keyword
         self,

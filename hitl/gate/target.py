@@ -4,8 +4,9 @@ Four things can point to a call: the message that the reply answers, the thread 
 it, and its own words. `survey` reads the store; `aim` then decides without any input or output.
 
 Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
-card is open there. The latest message of anyone else there must be that card, or a message of ours about it. Otherwise
-a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or stays silent.
+card is open there. The latest message there from anybody else must be that card, or a message from Sayso about that
+card. Otherwise a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or
+stays silent.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """The call that a message of ours is about.
+    """The call that a message from Sayso is about.
 
     `place` is the route of the card, or None if the message isn't a card. `asks` is the identity of the person whom the
     message asks for a reason, or '' if it asks nobody.
@@ -75,7 +76,7 @@ class Scene:
 
 
 async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
-    """Return the call that a message of ours is about, by the message's id, or None for any other message.
+    """Return the call of one of Sayso's messages, by the message's id. Return None for any other message.
 
     The words of the message never identify the call, because they may repeat a text that somebody typed.
     """

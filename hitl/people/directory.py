@@ -201,8 +201,8 @@ class Directory:
     def tested(self, origin: str) -> tuple[Tried, ...]:
         """Return whom `sayso test` asks to answer.
 
-        An approver is named once for each surface that gets the conversation's cards and that has an account of
-        theirs. `origin` is the conversation of requests that come from no chat.
+        An approver is named once for each surface that gets the conversation's cards and on which they have an account.
+        `origin` is the conversation of requests that come from no chat.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))

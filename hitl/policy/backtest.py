@@ -1,6 +1,6 @@
 """Compares two policies on past requests, and suggests rules from past approvals.
 
-The arguments are those of the recorded request. Paths and host names are looked up as they are at the time of the
+The arguments come from the recorded request. Paths and host names are looked up as they are at the time of the
 comparison.
 """
 

@@ -1,8 +1,8 @@
 """The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. From these rules, ``index`` finds those whose indexed
-condition may hold. Only the found rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give the same
-verdict for every call.
+The rules that can apply to a tool are selected once and kept. Among these rules, ``index`` finds the rules whose
+indexed condition may hold. Only the found rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give
+the same verdict for every call.
 """
 
 from __future__ import annotations

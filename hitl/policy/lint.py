@@ -160,7 +160,7 @@ def _keys(checked: Checked) -> list[Problem]:
 
 
 def _own(checked: Checked) -> list[Rule]:
-    """Return the rules of the document itself, without those of its presets."""
+    """Return the rules of the document itself, without the rules of its presets."""
     return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 

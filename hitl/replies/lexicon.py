@@ -96,7 +96,7 @@ def pleases(code: str) -> tuple[str, ...]:
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Of the languages written in these scripts, return those that know the most words of the reply."""
+    """Return the languages in these scripts that know the most words of the reply."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -121,7 +121,7 @@ def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[st
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Of the languages written in these scripts, return those that know the word."""
+    """Return the languages in these scripts that know the word."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 

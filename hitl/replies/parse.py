@@ -218,7 +218,9 @@ class Parse:
         return found
 
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
-        """Return whether the longest phrase is a phrase that answers nothing plus a polite word: "okay so please"."""
+        """Return whether the longest phrase has two parts: a phrase that answers nothing, and a polite word ("okay so
+        please").
+        """
         last = found[-1][0] - 1
         end, roles = found[-2]
         return not roles & POLITE and end == last > at + 1 and self._is_polite(last)

@@ -1,4 +1,4 @@
-"""Reads answers in languages that have no file of their own.
+"""Reads answers in languages that have no file.
 
 For each of these languages, only a few exact phrases are known.
 """

@@ -122,8 +122,8 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return those of the copy's working tokens that the database calls revoked. Return None if the database is missing
-    or damaged.
+    """Return the names of the tokens that work in the copy, although the database calls them revoked. Return None if
+    the database is missing or damaged.
     """
     try:
         with surveyed(database) as survey:

@@ -190,7 +190,9 @@ def _shell_line(shell: str, hook: list[str]) -> str:
 
 
 def _program(name: str) -> str | None:
-    """Return the absolute path of a program of the system, or None. The PATH of a later run could name another one."""
+    """Return the absolute path of a program of the system, or None. The PATH of a later run could lead to another
+    program.
+    """
     found = shutil.which(name, path=os.defpath) or shutil.which(name)
     return found and os.path.abspath(found)
 

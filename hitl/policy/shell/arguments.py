@@ -70,8 +70,7 @@ class ParsedArguments:
     def only(self) -> tuple[str, ...]:
         """Return the patterns of base names to which a search of folders is limited, or () if there is no limit.
 
-        ``--exclude`` and a pattern with a slash change what is searched in other ways, so with them no limit is
-        returned.
+        ``--exclude`` and a pattern with a slash limit a search in other ways, so with them no limit is returned.
         """
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
@@ -194,7 +193,9 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
 
     def _cluster(self, text: str) -> None:
-        """Read combined short options: each letter is an option, until one takes the rest as its value."""
+        """Read combined short options: each letter is an option, until an option takes the remaining letters as its
+        value.
+        """
         for at, letter in enumerate(text[1:], start=1):
             name = f"-{letter}"
             takes = self.program.options.get(name)
@@ -239,8 +240,8 @@ class _Reader:
     def _may_read(self, value: ShellWord) -> bool:
         """Return whether the program may read the value of an option behind an operand as a file.
 
-        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have a parser of
-        their own, which is the same on every system.
+        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have their own
+        parser, which is the same on every system.
         """
         kinds = {kind for form in self.program.operands for kind in form.kinds}
         return not self.program.style and value.text is not None and not kinds.isdisjoint(("path", "named"))

@@ -72,7 +72,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """Read ``bash -c TEXT``: the text is a line of its own."""
+    """Read ``bash -c TEXT``: the text is a separate line."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:

@@ -51,7 +51,7 @@ class Positionals:
     def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
         """Map each position where the sub-command may be to its possible names.
 
-        These are the word itself, and the sub-commands that it abbreviates or is an alias of.
+        These names are the word itself, and the sub-commands that the word shortens or replaces.
         """
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED

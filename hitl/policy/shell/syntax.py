@@ -150,7 +150,7 @@ def _guess(reading: ShellReading, text: str) -> None:
 
 
 class LineReader(WordReader):
-    """Reads one text into a reading. A text inside it (``sh -c TEXT``) gets a reader of its own, one level deeper."""
+    """Reads one text into a reading. A text inside this text (``sh -c TEXT``) gets another reader, one level deeper."""
 
     _source = b""
     _redirects = False
@@ -348,7 +348,7 @@ class LineReader(WordReader):
             self.reading.hide(f"sets {name[:40]}")
 
     def _builtin(self, node: Node) -> None:
-        """Read ``[``, ``[[``, ``export`` and the like, which have a syntax of their own and run no program."""
+        """Read ``[``, ``[[``, ``export`` and similar builtins, which have their own syntax and run no program."""
         found: Fields = [node.children[0].type]
         if node.type == "declaration_command":
             for child in node.named_children:
@@ -370,7 +370,7 @@ class LineReader(WordReader):
     def _expanded(self, node: Node) -> None:
         """Read an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
 
-        Inside double quotes, such single quotes don't quote, so a substitution in the text runs.
+        Inside double quotes these single quotes have no effect, so a substitution in the text runs.
         """
         operators = {text_of(child) for child in node.children if not child.is_named}
         if operators & {"=", ":="}:
@@ -428,7 +428,7 @@ def _is_read(command: Node) -> bool:
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
     """Return the words of a command that come after a redirection. In the tree, they are below the redirection.
 
-    With ``own``, redirections inside the command's node count too, not only those of its parent.
+    With ``own``, redirections inside the command's node count too, not only the redirections of its parent.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent

@@ -797,7 +797,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
-#: Programs with a handler of their own that are also interpreters.
+#: Interpreters that have their own handler.
 _INTERPRETERS = frozenset(filter(programs.is_interpreter, _HANDLERS))
 
 

@@ -49,7 +49,7 @@ _FAILED = frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN, Result.REF
 
 
 class _Refs(RandomIdGenerator):
-    """Generates the call's ref as the id of the next trace."""
+    """Gives the next trace the call's ref as its id."""
 
     ref = ""
 

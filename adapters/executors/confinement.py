@@ -125,7 +125,7 @@ class Sandbox:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the preconditions on the sandbox.
 
-        Each must be the same when people are asked and when the command runs.
+        Each precondition must be the same when people are asked and when the command runs.
         """
         user = () if self.user is None else ((USER, self.user.name),)
         return ((CONFINED, self.way.value), *user)

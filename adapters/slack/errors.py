@@ -115,7 +115,7 @@ def check_status(status: int) -> None:
 
 
 def by_status(status: int) -> PlatformError:
-    """Return the error for an answer that only its HTTP status describes."""
+    """Return the error for an answer without JSON, by its HTTP status."""
     return PlatformError(f"answered with {status}", passing=_may_pass(status))
 
 

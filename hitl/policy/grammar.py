@@ -39,7 +39,7 @@ class Notes:
         self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Add a finding that some dialects refuse and others only warn of. In this dialect, it is a problem."""
+        """Add a finding for an entry that some dialects refuse and others only warn of. This dialect adds a problem."""
         self.refuse(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:

@@ -169,7 +169,7 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
-    """Return pairs of a rule and an earlier rule that applies to every call of the later rule."""
+    """Return pairs of rules: a rule, and an earlier rule that applies to every call of the first."""
     found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:

@@ -55,7 +55,7 @@ class _Broken(Exception):
 
 
 def sniff(text: str) -> Format:
-    """Guess the format of a text: JSON if it begins like an object or an array, else YAML."""
+    """Guess the format of a text. It is JSON if it begins like an object or an array, else YAML."""
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 

@@ -29,7 +29,7 @@ class Language:
 
     @property
     def phrases(self) -> Phrases:
-        """The phrases of the language. They are built at the first reply that may be in this language."""
+        """The phrases of the language. They are built when the first reply comes that may be in this language."""
         return _graph(self.code)
 
     def known(self, word: str) -> str | None:
@@ -184,7 +184,9 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for each word without its accents, and for small slips. Skip spellings of other words."""
+    """Yield (spelling, word) for each word without its accents, and for small slips. Spellings that are other words are
+    skipped.
+    """
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

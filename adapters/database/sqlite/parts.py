@@ -359,7 +359,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
 
 
 def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the argument is the answer
-    """Return `holds`, which says whether the MAC of a row holds.
+    """Return `holds`: whether the MAC of a row holds.
 
     If it doesn't, log an error; the caller ignores the row.
     """

@@ -108,7 +108,7 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
                 spelt = as_text and value is not None and judge(values.text(value))
                 return spelt if use.textual and value is not None else max(spelt, other)
             text: str = value
-            # no path is so long, but with the key ``*`` the text may be something other than a path
+            # a path is never so long, but with the key ``*`` the text may be no path at all
             if len(text) > MAX_PATH:
                 return NO if anywhere else UNSURE
             if relevant is not None:

@@ -33,7 +33,7 @@ _SHELL: Final = ("", "bash")
 
 
 def shape_of(call: PolicyCall) -> Shape | None:
-    """Return the kind and argument roles that our tables give for the call's tool, or None.
+    """Return the kind and the argument roles of the call's tool in the tables, or None.
 
     For a command that the caller runs itself, return the kind and the roles of `bash`, no matter which tool name the
     caller gives.
@@ -42,7 +42,7 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may do something else than the tables list for its name.
+    """Return whether the tool may have other effects than the tables list for its name.
 
     In that case no rule by kind may allow the call.
 
@@ -87,7 +87,7 @@ class CallScope:
 
     @property
     def shape(self) -> Shape | None:
-        """The kind and argument roles that our tables give for the call's tool, or None."""
+        """The kind and the argument roles of the call's tool in the tables, or None."""
         if isinstance(self._shape, bool):
             self._shape = shape_of(self.call)
         return self._shape

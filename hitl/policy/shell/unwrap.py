@@ -1,4 +1,4 @@
-"""Finds the programs that a command would run in turn: by shells, wrappers, ``xargs``, ``find -exec`` and the like."""
+"""Finds the programs that a command would itself run: with shells, wrappers, ``xargs``, ``find -exec`` and similar."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 @dataclass(slots=True)
 class Run:
-    """A command that runs others: its reader, the base name of its program, its words, and its node in the tree."""
+    """A command that may run other commands: its reader, the base name of its program, its words, and its node in the
+    tree.
+    """
 
     reader: PayloadReader
     base: str

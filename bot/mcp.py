@@ -18,6 +18,7 @@ from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
 from bot.api import party_of
 from bot.errors import SettingsError
+from bot.settings import read_secret
 from bot.wording import say
 from hitl.connections import Party
 from hitl.credentials import Scope as Credentials
@@ -116,15 +117,9 @@ def _target(name: str, server: McpServerSettings) -> Target:
 
 
 def _read(server: str, key: str, files: Mapping[str, Path]) -> dict[str, str]:
-    found = {}
-    for name, file in files.items():
-        try:
-            found[name] = file.expanduser().read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else say("setting.secret.binary")
-            setting = f"mcp.servers.{server}.{key}.{name}"
-            raise SettingsError(say("setting.secret.unreadable", setting=setting, file=file, why=why)) from error
-    return found
+    return {
+        name: read_secret(f"mcp.servers.{server}.{key}.{name}", file).get_secret_value() for name, file in files.items()
+    }
 
 
 def _passed(server: str, variable: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.errors import SettingsError
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

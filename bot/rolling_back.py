@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from bot.wording import say
 from hitl.call import Entry, Event
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.ports import Change, adding
 from hitl.records import replace

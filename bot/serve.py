@@ -23,8 +23,8 @@ from bot.platforms import Platforms
 from bot.policies import Policies
 from bot.reloading import Reloading
 from bot.supervisor import tell
+from bot.wording import say
 from bot.workers.retention import RetentionWorker
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.people import APPROVERS
 from sayso_client.wire import SOCKET_NAME
@@ -209,7 +209,7 @@ def _mcp() -> ModuleType:
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
-        raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
+        raise SettingsError(say("setting.extra", what="[mcp]", module=error.name, extra="mcp")) from error
 
 
 def _metrics() -> ModuleType:

@@ -1,7 +1,4 @@
-"""Puts the service together from concrete classes.
-
-Every dependency is an argument with its production value as default.
-"""
+"""Builds the service from concrete classes. Each dependency is an argument, by default with production's value."""
 
 from __future__ import annotations
 

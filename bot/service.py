@@ -148,7 +148,7 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call after the work that is needed to show it without delay."""
+        """Return the call when it can be shown without delay."""
         await self.gate.ready(call)
         return call
 

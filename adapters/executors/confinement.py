@@ -137,7 +137,7 @@ class Sandbox:
 
     @property
     def has_mounts(self) -> bool:
-        """Return whether the sandbox can mount one file over another, so that the command reads the first one."""
+        """Return whether the sandbox can mount a copy over a file, so that the command reads the copy."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(

@@ -31,7 +31,7 @@ _USED_EVERY = timedelta(minutes=1)
 
 
 class Tokens:
-    """All tokens, in memory. They match the store, because this process is the only writer of its database."""
+    """All tokens, in memory. The memory matches the store, because this process is the only writer of its database."""
 
     def __init__(self, gate: Gate, store: Credentials) -> None:
         self._gate = gate

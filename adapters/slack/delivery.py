@@ -152,7 +152,7 @@ class Delivery:
     async def _in_private(self, place: str, message: Message) -> None:
         """Send a message to a person's direct channel.
 
-        This message is then the latest message there, and it is about no card.
+        The message becomes the latest message there, and is about no card.
         """
         await self.send(place, message, about=None)
 

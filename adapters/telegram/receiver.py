@@ -114,7 +114,8 @@ class Poller:
     def _patience(self) -> int:
         """Return the seconds to poll: 0 until Telegram has answered once, to find out quickly whether it answers.
 
-        If another poller took our updates, poll the whole time: only a full long poll shows that the other one is gone.
+        If another poller took our updates, poll for the whole time, because only a full long poll shows that the other
+        poller is gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 

@@ -45,7 +45,7 @@ class Reach:
         self._lost[route] = now
 
     def found(self, route: str) -> None:
-        """Record that a message arrived on this route, so that it is neither lost nor refused any more."""
+        """Record that a message arrived on this route. The route then counts as neither lost nor refused."""
         self._lost.pop(route, None)
         self._refused.pop(route, None)
 

@@ -816,7 +816,7 @@ ENGLISH: Mapping[str, str] = {
     "init.run": "Next: mend what is red, then sayso run --config {file}.",
     "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
-    "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. Set `defaults: {{timeout_s: {wait}}}` in the policy.",
+    "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. To give them longer, set `defaults: {{timeout_s: {longer}}}` at the top level of the policy.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
     # the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",

@@ -54,7 +54,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     state = settings.folder("state")
     database = state / "sayso.db"
     groups: tuple[tuple[str, Callable[[], Check | Iterable[Check]]], ...] = (
-        ("settings", lambda: _source(source)),
+        ("settings", lambda: _source(settings, source)),
         ("people", lambda: _people(settings, source)),
         ("state folder", lambda: _folder(state)),
         ("database", lambda: _database(database)),
@@ -139,11 +139,16 @@ def _hooks(settings: Settings) -> Iterator[Check]:
         yield Check(f"hook {host}", Health(state), text)
 
 
-def _source(path: Path | None) -> Check:
+def _source(settings: Settings, path: Path | None) -> Check:
+    """Check that there is a settings file. Without one, only an environment that sets something is a choice."""
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
-    text = "no sayso.toml here, in ~/.config/sayso or in /etc/sayso: only the environment counts"
-    return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
+    where = f"there is no sayso.toml in {Path.cwd()}, in ~/.config/sayso or in /etc/sayso"
+    if settings.model_fields_set:
+        text = f"{where}, so only the environment counts"
+        return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
+    text = f"{where}. So the lines below are about defaults, not about a service that has settings elsewhere"
+    return Check("settings", Health.RED, f"{text}. Name them with --config, or write some with `sayso init`")
 
 
 def _service_uid(settings: Settings) -> int:

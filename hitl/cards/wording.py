@@ -771,7 +771,7 @@ ENGLISH: Mapping[str, str] = {
     "move.not_written": "Nothing was written. Say --yes to write it.",
     "move.unwritable": "{file} can't be written ({why}). Run the command again with --remove.",
     "move.written": "Wrote {file} and {settings}. {backup} restores the former file (--remove).\nNext: restart sayso run, then the client.",
-    "move.exposed": "Warning: {server} has a secret in its argument {argument}, and {settings} would hold it as it is. If the server takes it from a variable, use env_files instead.",
+    "move.exposed": 'Warning: the argument {argument} of {server} is a secret. It moves into {settings} in clear text. If {server} also takes it from an environment variable, then take the argument out of {settings} and name a file for the variable: env_files = {{ VARIABLE = "FILE" }}',
     "move.left": "{server} stays with the client and isn't gated: {why}.",
     "move.by_hand": "To gate a server that stays, add it to {settings} by hand (docs/how-to/mcp.md), and remove it from the client.",
     "move.of_project": "{name} (of the project {project})",

@@ -185,8 +185,10 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("people", Health.RED, str(error))
         return
     people = listed.in_force()
-    yield _listed("requesters", people.requesters, "nobody may ask")
-    yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield _listed("requesters", people.requesters, listed.requesters, "nobody may ask")
+    yield _listed(
+        "approvers", people.approvers, listed.approvers, "nobody can approve, so every question ends undeliverable"
+    )
     yield from _revoked(settings, listed, source)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
@@ -203,9 +205,13 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("self_approval in local", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
 
 
-def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
-    if principals:
-        return Check(name, Health.GREEN, ", ".join(principals))
+def _listed(name: str, in_force: tuple[str, ...], listed: tuple[str, ...], otherwise: str) -> Check:
+    """Check that a list names somebody who isn't revoked. `in_force` is the list without the revoked people."""
+    if in_force:
+        return Check(name, Health.GREEN, ", ".join(in_force))
+    if listed:
+        text = f"everybody on the list is revoked ({', '.join(listed)}): {otherwise}. Add somebody else"
+        return Check(name, Health.RED, f"{text}, or give the rights back as the line `revoked` says")
     return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
 
 

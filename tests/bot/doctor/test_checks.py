@@ -534,6 +534,17 @@ def test_who_is_listed_but_revoked_is_told(
     assert left == found[role].text
 
 
+def test_a_list_on_which_everybody_is_revoked_is_not_called_empty(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """To add the same name again would change nothing, so the line names the people and the line about their rights."""
+    (tmp_path / "state" / "revoked").write_text(f"{ME}\n")
+    found = checked()["approvers"]
+
+    assert Health.RED is found.state
+    assert f"everybody on the list is revoked ({ME})" in found.text
+
+
 def test_who_is_revoked_and_on_no_list_is_green(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
     """Nothing is left to do; without revoked people there is no line."""
     none = checked()

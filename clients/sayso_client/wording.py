@@ -16,6 +16,7 @@ ENGLISH: Mapping[str, str] = {
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     "relay.none": "No MCP gateway answers on {path} ({error}). Add [mcp] to the settings, and start `sayso run`; nothing was done.",
     "reach.lost": "The service can't be reached ({error}). Nothing ran.",
+    "reach.tried": "The client tried {where}. Start the service with `sayso run`, or write the socket that `sayso doctor` names in its line `service`.",
     "reach.away": "No service answers at {path} ({error}). Check the address, and that the service runs; nothing was done.",
     "reach.odd": "What answered (HTTP status {status}) isn't the service. Nothing ran.",
     # errors of the client's configuration

@@ -103,7 +103,10 @@ class Tokens:
         if Scope(asked.scope) is not Scope.AGENT and (asked.owner or asked.origins or asked.routes):
             raise InvalidConfirmation("Only an agent's token has an owner, origins and routes. No token was made.")
         if asked.owner is not None and not self._gate.people.is_listed(self._gate.people.principal(asked.owner)):
-            raise InvalidConfirmation(f"{asked.owner} is on no list of this service, so nobody may ask for them.")
+            raise InvalidConfirmation(
+                f"{asked.owner} is on no list of this service, so nobody may ask for them. No token was made. Name a"
+                " listed person, or add this one to requesters in the settings, then sayso reload."
+            )
 
     async def revoke(self, caller: Caller, name: str) -> Credential:
         """Revoke a token. Raises CallUnknown if no token has that name."""

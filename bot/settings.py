@@ -356,8 +356,8 @@ class Settings(BaseSettings):
     def whence(self) -> str:
         """Return a sentence for people: which settings file and which state folder a command has read."""
         if self._source is None:
-            return say("settings.none", folder=Path.cwd(), state=self.folder("state"))
-        return say("settings.read", file=self._source.absolute(), state=self.folder("state"))
+            return say("setting.unread", folder=Path.cwd(), state=self.folder("state"))
+        return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
         """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""

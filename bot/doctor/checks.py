@@ -195,8 +195,8 @@ def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Ch
     if in_force:
         return Check(role, Health.GREEN, ", ".join(in_force))
     if listed:
-        return Check(role, Health.RED, say(f"doctor.{role}.revoked", people=", ".join(listed)))
-    return Check(role, Health.RED, say(f"doctor.{role}.none", uid=os.getuid()))
+        return Check(role, Health.RED, say(f"doctor.list.{role}.revoked", people=", ".join(listed)))
+    return Check(role, Health.RED, say(f"doctor.list.{role}.none", uid=os.getuid()))
 
 
 def _names(people: Directory, role: str) -> set[str]:

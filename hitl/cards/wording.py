@@ -460,8 +460,6 @@ ENGLISH: Mapping[str, str] = {
     "audit.unmarked": "There is no mark, so this check can't see whether lines were cut off at the end.",
     "audit.none": "Nothing on record matches.",
     "audit.no_database": "There is no database in {state}, so nothing is on record there. The service makes the database at its first start.",
-    "settings.read": "Read: the settings {file}, the state folder {state}. Name other settings with --config.",
-    "settings.none": "Read: no settings, for there is no sayso.toml in {folder}, in ~/.config/sayso or in /etc/sayso; the state folder {state}. If your service has settings elsewhere, name them with --config.",
     "audit.line": "{at} UTC  {short:<6}  {event} {risk} {tool}  {who}{reason}",
     "audit.flawed": "Changed since it was written: {shorts}. Run: sayso audit verify",
     "stats.line": "{requests:request|requests}; decided: {decisions}; ended: {results}",

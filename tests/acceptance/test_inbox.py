@@ -126,7 +126,7 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout
     assert says(nothing.stderr, "audit.none")
-    assert says(nothing.stderr, "settings.read", file=service.config, state=service.state)
+    assert says(nothing.stderr, "setting.read", file=service.config, state=service.state)
 
 
 def test_history_in_a_folder_without_settings_says_where_it_looked(
@@ -141,7 +141,7 @@ def test_history_in_a_folder_without_settings_says_where_it_looked(
 
     assert 1 == told.exit_code
     assert says(told.output, "audit.no_database", state=state)
-    assert says(told.output, "settings.none", folder=tmp_path, state=state)
+    assert says(told.output, "setting.unread", folder=tmp_path, state=state)
 
 
 def test_every_command_calls_a_person_by_their_name(service: Installation) -> None:

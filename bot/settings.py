@@ -332,6 +332,8 @@ class Settings(BaseSettings):
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
+    #: The settings file, or None if only the environment counts.
+    _source: Path | None = PrivateAttr(None)
 
     @classmethod
     def settings_customise_sources(
@@ -350,6 +352,12 @@ class Settings(BaseSettings):
         """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
+
+    def whence(self) -> str:
+        """Return a sentence for people: which settings file and which state folder a command has read."""
+        if self._source is None:
+            return say("setting.unread", folder=Path.cwd(), state=self.folder("state"))
+        return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
         """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
@@ -538,6 +546,7 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
+        found._source = path  # noqa: SLF001 - neither file nor environment sets it
         found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
         return found
     except OSError as error:

@@ -21,7 +21,7 @@ ENGLISH: Mapping[str, str] = {
     "api.http.token.until": "`until` must lie ahead and name its time zone. No token was made.",
     "api.http.token.owner": "An agent's token needs an owner: the person who answers for it.",
     "api.http.token.bounds": "Only an agent's token has an owner, origins and routes. No token was made.",
-    "api.http.token.unlisted": "{owner} is on no list of this service, so nobody may ask for them.",
+    "api.http.token.unlisted": "{owner} is on no list of this service, so nobody may ask for them. No token was made. Name a listed person, or add this one to requesters in the settings, then sayso reload.",
     "api.http.token.unknown": "There is no token {name}. Nothing was done.",
     # the listeners
     "api.http.port": "Nothing can listen on {host} port {port} ({why}). Set {section}.port, or {section}.host, to another.",

@@ -105,7 +105,7 @@ def history(
             typer.echo(request_in_a_row(each))
     _warn(shown)
     if not shown:
-        typer.echo(say("audit.none"), err=True)
+        typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
@@ -173,7 +173,7 @@ def query(
             typer.echo(_in_a_row(line))
     _warn(lines)
     if not lines:
-        typer.echo(say("audit.none"), err=True)
+        typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
 
 
 def export(

@@ -122,5 +122,5 @@ async def apending(sayso: AsyncSayso, request: Request) -> dict[str, Any] | None
 
 
 def _pending(call: dict[str, Any]) -> dict[str, Any] | None:
-    kept = {name: call.get(name) for name in ("ref", "tool", "message", "expires_at")}
+    kept = {name: call.get(name) for name in ("ref", "short", "tool", "message", "expires_at")}
     return kept if call.get("status") == "pending" else None

@@ -104,12 +104,13 @@ def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
 
 
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
-    """Or that there is none, which is to be known: whoever is in another folder has other settings."""
-    none = run_checks(Settings(), None)[0]
+    """Without one, doctor is red: its lines are about no service then. Settings of the environment are a choice."""
+    named = checked()["settings"].text
+    none, environment = (run_checks(found, None)[0] for found in (Settings(), Settings(approvers=["local:1"])))
 
-    assert str(tmp_path / "sayso.toml") == checked()["settings"].text
-    assert ("settings", Health.YELLOW) == (none.name, none.state)
-    assert "sayso init" in none.text
+    assert str(tmp_path / "sayso.toml") == named
+    assert [Health.RED, Health.YELLOW] == [none.state, environment.state]
+    assert all(str(Path.cwd()) in check.text and "--config" in check.text for check in (none, environment))
 
 
 def test_a_policy_that_can_not_be_used_is_red_in_one_line(
@@ -535,6 +536,17 @@ def test_who_is_listed_but_revoked_is_told(
     assert found["revoked"].text.startswith(f"{OTHER if named == OTHER else 'ada'}: listed, but revoked")
     assert str(kept) in found["revoked"].text
     assert left == found[role].text
+
+
+def test_a_list_on_which_everybody_is_revoked_is_not_called_empty(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """To add the same name again would change nothing, so the line names the people and the line about their rights."""
+    (tmp_path / "state" / "revoked").write_text(f"{ME}\n")
+    found = checked()["approvers"]
+
+    assert Health.RED is found.state
+    assert says(found.text, "doctor.list.approvers.revoked", people=ME)
 
 
 def test_who_is_revoked_and_on_no_list_is_green(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

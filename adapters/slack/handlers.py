@@ -198,7 +198,9 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
-    """Translate the opening of the Home tab into the command `pending`, given in private and answered on the tab."""
+    """Translate the opening of the Home tab into the command `pending` in the person's private conversation. The answer
+    appears on the tab.
+    """
     if event.get("tab") != "home":
         return None
     user = str(event["user"])

@@ -166,7 +166,7 @@ class Sayso(_Link):
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+        """Ask for several calls at once. Each call is decided separately, and runs in a thread as soon as it may.
 
         If the service has no room for a call, the client asks for this call again alone, after the pause that the
         service names, for ten minutes at most.

@@ -248,6 +248,7 @@ ENGLISH: Mapping[str, str] = {
     "cli.time": "{option} {text} is no time: write {examples}",
     "cli.time.ahead": "2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d",
     "cli.time.past": "yesterday, 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d",
+    "cli.no_database": "There is no database in {state}, so nothing is on record there. The service makes the database at its first start.",
     "cli.unreadable": "{file} can't be read: {why}.",
     "cli.utf8": "{file} isn't UTF-8 text.",
     "cli.not_json": "{where} isn't JSON: {why}",

@@ -153,7 +153,7 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
     state = found.folder("state")
     if there and not (state / "sayso.db").exists():
-        fail(f"{say('audit.no_database', state=state)} {found.whence()}", 1)
+        fail(f"{say('cli.no_database', state=state)} {found.whence()}", 1)
     given = found.given_keys()
     keys = Keyring(read(given or state / KEYS, given=given is not None))
     return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))

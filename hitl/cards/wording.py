@@ -459,7 +459,6 @@ ENGLISH: Mapping[str, str] = {
     "audit.blind": "This check can't see whether lines were cut off at the end since the mark was last written.",
     "audit.unmarked": "There is no mark, so this check can't see whether lines were cut off at the end.",
     "audit.none": "Nothing on record matches.",
-    "audit.no_database": "There is no database in {state}, so nothing is on record there. The service makes the database at its first start.",
     "audit.line": "{at} UTC  {short:<6}  {event} {risk} {tool}  {who}{reason}",
     "audit.flawed": "Changed since it was written: {shorts}. Run: sayso audit verify",
     "stats.line": "{requests:request|requests}; decided: {decisions}; ended: {results}",

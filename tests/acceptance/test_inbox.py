@@ -140,7 +140,7 @@ def test_history_in_a_folder_without_settings_says_where_it_looked(
     state = tmp_path / ".local" / "state" / "sayso"
 
     assert 1 == told.exit_code
-    assert says(told.output, "audit.no_database", state=state)
+    assert says(told.output, "cli.no_database", state=state)
     assert says(told.output, "setting.unread", folder=tmp_path, state=state)
 
 

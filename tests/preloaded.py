@@ -7,20 +7,37 @@ import gc
 # The next three are imported by the first request.
 import anyio._backends._asyncio  # noqa: F401
 import httpcore  # noqa: F401
-import uvicorn.protocols.http.httptools_impl  # noqa: F401
+import uvicorn.lifespan.off
+import uvicorn.protocols.http.httptools_impl
+import uvicorn.protocols.websockets.websockets_sansio_impl  # noqa: F401
 import uvloop  # noqa: F401
+import websockets.extensions.permessage_deflate
 import websockets.server  # noqa: F401
 
 import adapters.database.sqlite.backup
+import adapters.database.sqlite.examine
 import adapters.database.sqlite.history
+import adapters.database.sqlite.survey
 import adapters.executors.bash
+import adapters.executors.own_processes
 import adapters.executors.workspace
 import adapters.http.app
 import adapters.http.listeners
+import adapters.http.surface
 import adapters.http.waits
 import adapters.slack.platform
-import adapters.telegram.platform  # noqa: F401
-import hitl.replies.reader  # noqa: F401
+import adapters.telegram.platform
+import adapters.terminal.surface  # noqa: F401
+import bot.conversation.router
+import bot.conversation.turns
+import bot.doctor.checks
+import bot.platform_runner
+import bot.platforms
+import bot.serve
+import bot.settings
+import bot.workers.inbox  # noqa: F401
+import hitl.replies.reader
+import hitl.replies.yes_with_reason  # noqa: F401
 from bot.compose import policy_library
 from bot.policies import Policies
 

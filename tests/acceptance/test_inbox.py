@@ -18,6 +18,8 @@ from tests.sentences import says
 if TYPE_CHECKING:
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.forked
+
 
 def asked(service: Installation, name: str) -> dict[str, Any]:
     """A pending request whose command names this."""

@@ -48,9 +48,16 @@ class Language:
 def load(code: str) -> Language:
     """Load the words of a language. Raises `FileNotFoundError` for a language that has no file."""
     sections = _sections(code)
-    shorts = dict(_shorts(sections.get(_SHORTS, [])))
-    vocabulary = frozenset(piece for word in _words(sections) for piece in pieces(word)).difference(shorts)
-    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))) | shorts)
+    words = frozenset(piece for word in _words(sections) for piece in pieces(word))
+    vocabulary = words.difference(shorts(code))
+    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))) | shorts(code))
+
+
+@cache
+def shorts(code: str) -> dict[str, str]:
+    """Return a language's abbreviations, and the word that each of them stands for: "ko" and "không"."""
+    entries = (entry.partition(": ") for entry in _all(_sections(code).get(_SHORTS, [])))
+    return {fold(short): fold(word) for short, _, word in entries}
 
 
 @cache
@@ -157,19 +164,12 @@ def _graph(code: str) -> Phrases:
         if name.startswith(_LIST):
             lists[name.removeprefix(_LIST)] = Choice(tuple(parse(p, lists) for p in _all(lines)))
     accents = _accents(load(code).vocabulary, _all(sections.get(_ACCENTED, [])))
-    graph = Phrases(accents, dict(_shorts(sections.get(_SHORTS, []))))
+    graph = Phrases(accents, shorts(code))
     for name, lines in sections.items():
         if name in SECTIONS:
             for phrase in _all(lines):
                 graph.add(parse(phrase, lists), SECTIONS[name])
     return graph
-
-
-def _shorts(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield (abbreviation, word) for the entries of a section: "ko: không"."""
-    for entry in _all(lines):
-        short, _, word = entry.partition(": ")
-        yield fold(short), fold(word)
 
 
 def _accents(vocabulary: frozenset[str], kept: Sequence[str]) -> dict[str, str]:

@@ -37,8 +37,8 @@ class Terms:
 
     `stage` is the name of the installation's environment. In mode `monitor`, a call that the policy would ask about
     runs, and the record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked. If a
-    caller demands that a person is asked, this happens in every mode. `passes` holds the tools (`TOOLS.TOOL`) whose
-    calls run unasked if no surface that could show a card is set up, or none of them can be reached.
+    caller demands that a person is asked, a person is asked in every mode. `passes` holds the tools (`TOOLS.TOOL`)
+    whose calls run unasked if no surface that could show a card is set up, or none of them can be reached.
     """
 
     stage: str = ""

@@ -49,7 +49,7 @@ ENGLISH: Mapping[str, str] = {
     "trouble.slack.refused": "Slack refuses a connection: {code}",
     "trouble.slack.other": "something else answers in Slack's place",
     "trouble.slack.failed": "something else answers in Slack's place: {error}",
-    "refused.slack.place": "{route} is no conversation of Slack's",
+    "trouble.slack.place": "{route} is no conversation of Slack's",
     # the ways to answer that have not arrived yet
     "answers.slack.button": "is Interactivity on?",
     "answers.slack.text": "is the app in the channel, and does it get message events?",

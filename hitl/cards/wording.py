@@ -925,12 +925,12 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of the catalogue themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: A number as our sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero. They stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks

@@ -156,8 +156,8 @@ class Directory:
         """Return the language for texts in a place: for everybody there, or for one identity (`reader`).
 
         For one identity, the person's own language comes first, then the conversation's. For everybody, the
-        conversation's language comes first; in a private conversation, the person's comes next. The last choice is
-        always the installation's. The language of a person's app never counts.
+        conversation's language comes first. In a private conversation, the person's language comes next. The last
+        choice is always the installation's language. The language of a person's app never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
         there = self._conversation(place).language or self.languages.get(self.principal(place))

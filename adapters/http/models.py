@@ -389,6 +389,7 @@ class CallView(_Answer):
     why: str
     rule: str | None
     headline: str = Field(description="Who wants to do what.")
+    arguments: str = Field(description="The arguments below the action on the card, masked and on one line.")
     choices: list[str] = Field(description="The answers that a question offers.")
     requester: str
     requester_name: str

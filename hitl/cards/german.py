@@ -306,7 +306,7 @@ GERMAN: Mapping[str, str] = {
     "refused.waiting": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde geändert. Fragen Sie neu an, sobald einige entschieden sind.",
     "refused.confirm": "Die Bestätigung nennt eine andere Anfrage als {short}. Nichts wurde entschieden.",
     "refused.not_pending": "{short} ist nicht mehr offen.",
-    "refused.again": "Dieselbe Anfrage wurde vor {seconds:Sekunde|Sekunden} abgelehnt ({short}). Sie wurde nicht noch einmal gestellt. Tun Sie etwas anderes, oder sprechen Sie mit der Person.",
+    "refused.again": "Dieselbe Anfrage endete vor {seconds:Sekunde|Sekunden} ({short}): {outcome}. Sie wurde nicht noch einmal gestellt. Tun Sie etwas anderes, oder sprechen Sie mit der Person.",
     "refused.peer.kept": "Ein Befehl, den dieser Dienst ausführt, kann hier weder anfragen noch antworten. Nichts geschah.",
     "refused.requester": "{who} steht nicht auf der Liste derer, die hier anfragen dürfen. Nichts wurde gefragt.",
     "refused.pending": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde festgehalten. Fragen Sie neu an, sobald einige entschieden sind.",

@@ -471,6 +471,22 @@ async def test_the_same_call_is_not_asked_again_right_after_a_rejection(api: Api
     assert [202, 202, 202] == [answer.status_code for answer in (*others, later)]
 
 
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_refusal_of_the_same_call_repeats_who_rejected_it_and_why(api: Api, later: bool) -> None:  # noqa: FBT001
+    """A new session asks, and it hasn't heard the first answer. The reason may have come after the rejection."""
+    agent, approver = await api.agent(), await api.approver()
+    call = await asked(agent)
+    decision = {"decision": "reject"} | ({} if later else {"reason": "the queue isn't empty"})
+    decided = await approver.post(f"/v1/calls/{call['ref']}/decision", json=decision)
+    if later:
+        await api.gate.add_reason(call["ref"], decided.json()["call"]["decided_by"], "the queue isn't empty")
+    again = await agent.post("/v1/calls", json=CALL)
+
+    assert (409, "REJECTED_RECENTLY") == (again.status_code, again.json()["code"])
+    assert "the queue isn't empty" in again.json()["detail"]
+    assert decided.json()["call"]["decided_by_name"] in again.json()["detail"]
+
+
 class TestWithRoomForOne:
     """One call of a requester may be pending."""
 

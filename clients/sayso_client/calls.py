@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import logging
 import os
 import random
 import time
@@ -36,7 +37,7 @@ from sayso_client.life import (
 )
 from sayso_client.outcomes import Answer, NotRun, Ran
 from sayso_client.remote import trusting
-from sayso_client.settings import Configuration, configuration
+from sayso_client.settings import Configuration, configuration, default_file
 from sayso_client.wording import say
 
 P = ParamSpec("P")
@@ -54,6 +55,7 @@ _LATER = frozenset({429, 502, 503, 504})
 _REFUSED = 400
 #: The service takes at most this many calls in one batch.
 _MOST_IN_BATCH = 50
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class _Link:
     def __init__(self, chosen: Configuration, patience_s: float) -> None:
         self._chosen = chosen
         self._patience_s = patience_s
+        #: Whether the service has answered this client, and whether its absence since then was logged.
+        self._reached = self._is_told = False
 
     def _options(self) -> dict[str, Any]:
         """Return the options for an httpx client.
@@ -118,16 +122,34 @@ class _Link:
             return min(float(told), PATIENCE_S)
         return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    @staticmethod
-    def _unreachable(error: Exception) -> ClientError:
-        return ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+    def _missed(self, error: Exception, left_s: float) -> None:
+        """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
+
+        There is none after `left_s` seconds, nor if the socket doesn't exist and this client has never reached it. A
+        service that restarts takes its socket away for a moment, but then this client has reached it before.
+        """
+        why = str(error).rpartition("] ")[2] or type(error).__name__
+        facts = {"where": self._chosen.socket or self._chosen.url, "error": why}
+        is_absent = self._chosen.socket is not None and not os.path.lexists(self._chosen.socket)
+        if left_s <= 0 or (is_absent and not self._reached):
+            raise ClientError("UNAVAILABLE", say("reach.lost", file=default_file(), **facts)) from error
+        if not self._is_told:
+            _log.warning(say("reach.again", seconds=round(left_s), **facts))
+        self._is_told = True
+
+    def _is_last(self, answer: httpx.Response, left_s: float) -> bool:
+        """Return whether an answer ends the attempts."""
+        self._reached, self._is_told = True, False
+        return answer.status_code not in _LATER or left_s <= 0
 
 
 class Sayso(_Link):
     """A client of the service for synchronous code. Any number of threads may use it.
 
     Every method raises ClientError: with the service's code and sentence if the service refuses, and with UNAVAILABLE
-    if the service can't be reached for `patience_s` seconds. If anything is unclear, nothing runs.
+    if the service can't be reached for `patience_s` seconds. If its socket doesn't exist and this client has never
+    reached the service, the error comes at once. The log names the address at the first failure. If anything is
+    unclear, nothing runs.
     """
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
@@ -243,9 +265,8 @@ class Sayso(_Link):
                 self._refuse_foreign()
                 answer = self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
-                if time.monotonic() >= give_up:
-                    raise self._unreachable(error) from error
-            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                self._missed(error, give_up - time.monotonic())
+            if answer is not None and self._is_last(answer, give_up - time.monotonic()):
                 return self._read(answer)
             time.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1
@@ -355,9 +376,8 @@ class AsyncSayso(_Link):
                 self._refuse_foreign()
                 answer = await self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
-                if time.monotonic() >= give_up:
-                    raise self._unreachable(error) from error
-            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                self._missed(error, give_up - time.monotonic())
+            if answer is not None and self._is_last(answer, give_up - time.monotonic()):
                 return self._read(answer)
             await asyncio.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1

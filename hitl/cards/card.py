@@ -57,6 +57,8 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+#: The ends of a call that didn't run, whose sentence may have a reason of ours.
+_UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
@@ -347,6 +349,8 @@ class _Teller:
             key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
+        elif call.status in _UNFIT and _unfit(call):
+            key = f"ending.{call.status.value}.unfit"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
         by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
@@ -648,6 +652,8 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
+    if status in _UNFIT and _unfit(call):
+        key = f"outcome.{status.value}.unfit"
     if is_question(call):
         key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
@@ -674,6 +680,8 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
         return wording.sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
+    if call.status in _UNFIT and _unfit(call):
+        key = f"agent.{call.status.value}.unfit"
     return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 

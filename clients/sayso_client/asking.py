@@ -1,4 +1,4 @@
-"""Takes one call from the request to its end. If the connection breaks, another one is opened."""
+"""Takes one call from the request to its end. If the connection breaks, it opens another connection."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Asking:
         return wanted
 
     def ask(self) -> Call:
-        """Ask, and return the call, which may be decided already."""
+        """Ask, and return the call. It may be decided already."""
         self.call = self.line.send("ask", **self._request)["call"]
         self._attended = not self._comes_back
         return self.call
@@ -127,7 +127,7 @@ class Asking:
         then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
-        those of the request: a false service may be listening on the socket.
+        the request names: a false service may be listening on the socket.
         """
         folder = self._request["cwd"]
         leased = self._leased or self._take("claim", secret_hash=self._secret_hash())
@@ -198,7 +198,8 @@ class Asking:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal. The first one ends the wait; if the call is being asked for, it ends after the answer.
+        """Handle a signal. The first signal ends the wait. If the call is just being asked for, the wait ends after the
+        answer.
 
         A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the same stop, and must
         not interrupt the withdrawal.

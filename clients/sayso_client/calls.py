@@ -37,7 +37,7 @@ from sayso_client.life import (
 )
 from sayso_client.outcomes import Answer, NotRun, Ran
 from sayso_client.remote import trusting
-from sayso_client.settings import Configuration, configuration, default_file
+from sayso_client.settings import Configuration, configuration
 from sayso_client.wording import say
 
 P = ParamSpec("P")
@@ -125,17 +125,23 @@ class _Link:
     def _missed(self, error: Exception, left_s: float) -> None:
         """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
 
-        There is none after `left_s` seconds, nor if the socket doesn't exist and this client has never reached it. A
-        service that restarts takes its socket away for a moment, but then this client has reached it before.
+        After `left_s` seconds no attempt makes sense. If the socket doesn't exist and this client has never reached the
+        service, none makes sense at all: a service that restarts takes its socket away only for a moment.
+
+        The error's message may reach a model, so it names no address. The log and the note below the message do.
         """
         why = str(error).rpartition("] ")[2] or type(error).__name__
-        facts = {"where": self._chosen.socket or self._chosen.url, "error": why}
+        where = self._chosen.socket or self._chosen.url
         is_absent = self._chosen.socket is not None and not os.path.lexists(self._chosen.socket)
-        if left_s <= 0 or (is_absent and not self._reached):
-            raise ClientError("UNAVAILABLE", say("reach.lost", file=default_file(), **facts)) from error
+        is_last = left_s <= 0 or (is_absent and not self._reached)
         if not self._is_told:
-            _log.warning(say("reach.again", seconds=round(left_s), **facts))
+            again = say("reach.again", where=where, error=why, seconds=round(left_s))
+            _log.warning(say("reach.tried", where=where) if is_last else again)
         self._is_told = True
+        if is_last:
+            lost = ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+            lost.add_note(say("reach.tried", where=where))
+            raise lost from error
 
     def _is_last(self, answer: httpx.Response, left_s: float) -> bool:
         """Return whether an answer ends the attempts."""
@@ -183,7 +189,7 @@ class Sayso(_Link):
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+        """Ask for several calls at once. Each call is decided separately, and runs in a thread as soon as it may.
 
         If the service has no room for a call, the client asks for this call again alone, after the pause that the
         service names, for ten minutes at most.

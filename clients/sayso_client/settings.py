@@ -1,7 +1,7 @@
 """Finds the service's address and the token: in arguments, else in a file of the user's own, else a socket's path.
 
 The working folder is never used, and the environment only if that file doesn't exist (and HOME, which says where the
-file is): an agent that can write there could name a service of its own, which approves everything.
+file is): an agent that can write there could name another service, which approves everything.
 """
 
 from __future__ import annotations

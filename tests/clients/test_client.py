@@ -17,6 +17,7 @@ from hitl.errors import NotApprover
 from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.life import Request
 from sayso_client.settings import configuration
 from sayso_client.wire import request
 from tests.answered import answers
@@ -44,7 +45,7 @@ def test_a_program_hears_at_once_of_a_socket_that_is_not_there(tmp_path: Path) -
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
     assert done.stdout.startswith("UNAVAILABLE ")
-    assert says(done.stdout, "reach.lost", where=path)
+    assert says(done.stderr, "reach.tried", where=path)
 
 
 def test_a_program_that_waits_for_a_service_says_at_once_for_which(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_a_program_that_waits_for_a_service_says_at_once_for_which(tmp_path: Pat
     words = [sys.executable, "-c", ABSENT, str(path), "1"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
-    assert says(done.stdout, "reach.lost", where=path)
+    assert says(done.stdout, "reach.lost")
     assert [True] == [says(line, "reach.again", where=path) for line in done.stderr.splitlines()]
 
 
@@ -249,3 +250,13 @@ def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
 
             with answers(NotApprover, match="Not you"):
                 client.call("ask", args={"text": "x" * 1_000_000})
+
+
+def test_a_traceback_names_the_address_and_the_message_does_not() -> None:
+    """Who wrote the wrong address finds it in the note. The message may reach a model, so it names no address."""
+    nowhere = "http://127.0.0.1:1"
+    with Sayso(configuration(url=nowhere, token="t"), patience_s=0) as sayso, pytest.raises(ClientError) as lost:
+        sayso.ask(Request("pay", {}))
+
+    assert says("\n".join(lost.value.__notes__), "reach.tried", where=nowhere)
+    assert "127.0.0.1" not in lost.value.message

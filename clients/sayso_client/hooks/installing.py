@@ -94,6 +94,14 @@ class Restoring(Protocol):
         """Undo the other changes of `put`: return the settings with the earlier values from `before`."""
 
 
+@runtime_checkable
+class Skipping(Protocol):
+    """A host that skips an installed hook until a person trusts it."""
+
+    def skipped(self, file: Path, text: str) -> str | None:
+        """Return the catalogue key of the reason for which the host skips our hook in these settings, or None."""
+
+
 @dataclass(frozen=True)
 class Service:
     """The address of the service: a socket and the service's user id, or a URL with files for the token and the CA."""
@@ -196,7 +204,9 @@ def _shell_line(shell: str, hook: list[str]) -> str:
 
 
 def _program(name: str) -> str | None:
-    """Return the absolute path of a program of the system, or None. The PATH of a later run could name another one."""
+    """Return the absolute path of a program of the system, or None. The PATH of a later run could lead to another
+    program.
+    """
     found = shutil.which(name, path=os.defpath) or shutil.which(name)
     return found and os.path.abspath(found)
 
@@ -321,8 +331,11 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
             found.append(("red", say("hook.off", file=switch[0], host=host, switch=switch[1])))
         if not _is_as_written(host, file, line):
             found.append(("red", say("hook.changed", file=file, host=host)))
+        if isinstance(known, Skipping) and (reason := known.skipped(file, _read(file) or "")):
+            found.append(("red", say(reason, file=file)))
     files = [file, *([plugin] if plugin else [])]
-    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users)
+    way = say("hook.close.managed") if known.MANAGED not in {None, str(file)} else say("hook.close.own")
+    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users, way)
 
 
 def _named(known: Host, host: str, file: Path) -> str:
@@ -614,7 +627,7 @@ def _only_ours(group: Any) -> Any:
 
 
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
-    """Return the name of an event with a hook group that has another form than hosts read, or None.
+    """Return the name of an event with a hook group in a form that hosts don't read, or None.
 
     Such a group beside ours makes Claude Code drop all hooks of the event without a message.
     """

@@ -89,6 +89,15 @@ class Talker(Protocol):
         The platform also stops by itself after some seconds. A platform that can't show it does nothing.
         """
 
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Suggest to a person what they may say to the agent: label of a button -> words that a press of it sends.
+
+        `title` is above the buttons. A platform without such buttons does nothing.
+        """
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Name a person's conversation with the agent. A platform whose conversations have no names does nothing."""
+
     async def mark_undecided(self, message: str) -> None:
         """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
 from adapters.slack.platform import make_client
-from adapters.slack.setup import FILES_SCOPE, scopes
+from adapters.slack.setup import FILES_SCOPE, VIEW_SCOPE, scopes
 from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
 from hitl.platforms import Check, Health
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _INSTALL = "and install the app again"
+#: Scope -> what doesn't work without it, for scopes without which every request still gets its answer.
+_CONVENIENCES = {
+    FILES_SCOPE: "no whole request appears as a file below its card",
+    VIEW_SCOPE: "conversations with the agent have no suggested prompts and no titles",
+}
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
 _OUTSIDE = "Take them off the lists if nobody outside may approve"
@@ -68,13 +73,13 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. If only the scope for files is missing, no request is blocked."""
-    if missing == {FILES_SCOPE}:
-        text = f"{FILES_SCOPE} missing, so no whole request appears as a file below its card; {_AGAIN}, {_INSTALL}"
-        return Check("slack scopes", Health.YELLOW, text)
-    if names := ", ".join(sorted(missing)):
-        return Check("slack scopes", Health.RED, f"{names} missing; {_AGAIN}, {_INSTALL}")
-    return Check("slack scopes", Health.GREEN, "all that are needed")
+    """Return the check of the scopes. If only scopes for conveniences are missing, no request is blocked."""
+    if not missing:
+        return Check("slack scopes", Health.GREEN, "all that are needed")
+    if missing <= _CONVENIENCES.keys():
+        lacks = "; ".join(f"{scope} missing, so {_CONVENIENCES[scope]}" for scope in sorted(missing))
+        return Check("slack scopes", Health.YELLOW, f"{lacks}. To add it, {_AGAIN}, {_INSTALL}")
+    return Check("slack scopes", Health.RED, f"{', '.join(sorted(missing))} missing; {_AGAIN}, {_INSTALL}")
 
 
 async def _receiving(client: AsyncWebClient, settings: SlackSettings, port: int | None) -> Check:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
 from hitl.cards.card import outcome, whole
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.errors import CallDenied, NotApprover
 from hitl.events import Command, Text
 from hitl.gate.response import Came
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _log = logging.getLogger(__name__)
+#: The characters of a conversation's name.
+_TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: Reasons why an event can't decide a call, for events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
@@ -181,6 +185,13 @@ class Voice:
             await self._say_to_bystander(heard, text, about)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
+
+    async def entitle(self, heard: Text) -> None:
+        """Name a conversation with the agent after the first words in it. If the platform fails, it has no name."""
+        try:
+            await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
+        except PlatformError as error:
+            _log.info("conversation.not_named", {"place": heard.conversation, "why": str(error)})
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.

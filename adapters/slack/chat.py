@@ -364,7 +364,7 @@ class SlackChat:
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = parsed(route)
-        reader = self.names.people.principal(route) if place.startswith(PEOPLE) else ""
+        reader = self.names.people.owner(route) if place.startswith(PEOPLE) else ""
         return card_message(
             call,
             self._keys,

@@ -172,7 +172,7 @@ class TelegramChat:
         return edit
 
     def _card(self, route: str, call: Call, *, refreshed: bool = True) -> Message:
-        reader = self.names.people.principal(route) if is_private(route) else ""
+        reader = self.names.people.owner(route) if is_private(route) else ""
         place, wording = _sealed_for(route), self._wording(route)
         return card_message(call, self._keys, place, self.names, reader=reader, refreshed=refreshed, wording=wording)
 

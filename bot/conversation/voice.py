@@ -223,12 +223,13 @@ class Voice:
         )
 
     def is_private(self, heard: Heard) -> bool:
-        """Return whether the event happened in the person's private conversation with the service.
+        """Return whether the event happened in the person's private conversation with the service, or a thread of it.
 
         The name of such a conversation is the person's identity.
         """
-        names = self.gate.people.identities(self.principal(heard))
-        return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
+        people = self.gate.people
+        names = {heard.identity, *people.identities(self.principal(heard))}
+        return people.is_chat(heard.conversation) and people.place(heard.conversation).chat in names
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""

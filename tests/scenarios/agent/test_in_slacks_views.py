@@ -187,6 +187,7 @@ async def test_a_card_in_the_pane_is_decided_there_by_those_who_may(*, listed: b
         await pane.room.settle()
 
         assert head.ts == card.thread_ts
+        assert listed is (say("button.approve") in card.labels)
         assert status == await pane.plan.stage.status(call)
         await pane.says("stop", head)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Console:
     """The conversation of one person (`identity`) in one place. If `width` is None, cards are plain text."""
 
-    def __init__(  # noqa: PLR0913 - whose conversation it is, and how it is shown
+    def __init__(  # noqa: PLR0913 - each parameter is passed by keyword
         self,
         service: Service,
         *,

@@ -238,7 +238,7 @@ class Service:
         """Give the caller its answer, then run the leases that the use case took, the first of them in this task."""
         try:
             value, leases = await use_case
-        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
+        except Exception as error:  # noqa: BLE001 - the caller that waits gets the error
             if not answer.done():
                 answer.set_exception(error)
             return
@@ -294,7 +294,7 @@ class Service:
         ]
 
     async def moved(self, old: str, new: str) -> None:
-        """Handle a conversation that its platform renamed: its open cards are posted again there."""
+        """Handle a conversation that its platform renamed: post its open cards again, under the new name."""
         await self.store.move(old, new)
         await self.store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {"old": old, "new": new}),))))
         self._outbox.set()

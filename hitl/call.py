@@ -84,7 +84,9 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The policy decides; or it decides, but calls that need a person run unasked (monitor); or it is off."""
+    """The operating mode: the policy decides (enforce), calls that need a person run unasked (monitor), or no policy is
+    asked (off).
+    """
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -115,9 +117,9 @@ class PolicyCall(Struct, frozen=True):
     origin: str | None = None
     #: Whether the caller starts a command, whatever the tool's name is. `command` in `args` holds its words, as a list.
     is_command: bool = False
-    #: Whether the call runs confined to its folder and without network.
+    #: Whether the call runs in a sandbox that allows only its folder and no network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool. The name of such a tool proves
+    #: Whether another program serves the tool, and not a coding agent or this service. The name of such a tool proves
     #: nothing.
     foreign: bool = False
 
@@ -209,8 +211,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
-    #: checked that the caller may name them.
+    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
+    #: has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
@@ -233,7 +235,8 @@ class ToolInfo(Struct, frozen=True):
     foreign: bool = False
 
 
-#: A call has one of these preconditions if its executor runs it confined to its folder and without network.
+#: A call has one of these preconditions if its executor runs it in a sandbox that allows only its folder and no
+#: network.
 ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
@@ -333,7 +336,7 @@ class Call(Struct, frozen=True):
 
     @property
     def status(self) -> Status:
-        """The word for the call's situation that people, agents, events and exit codes get."""
+        """The call's situation in one word, for people, agents, events and exit codes."""
         if self.result is not None:
             return _STATUSES[self.result]
         if self.state is State.AWAITING:
@@ -346,7 +349,7 @@ class Call(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether only a late report or archiving can still change the call."""
+        """Whether the call has ended, so that only a late report or archiving can still change it."""
         return self.state not in {State.AWAITING, State.EXECUTING}
 
     @property
@@ -407,7 +410,7 @@ class ReplyKind(StrEnum):
 
 
 class Verb(StrEnum):
-    """The wish that a button, a command or an API decision expresses."""
+    """The action that a button, a command or an API decision asks for."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -585,14 +588,14 @@ class Sending(Struct, frozen=True):
 
 
 class PromptKind(StrEnum):
-    """The kinds of prompts: a second confirmation is awaited, or the person saw the details."""
+    """The kinds of prompts: Sayso waits for a second confirmation, or the person has seen the details."""
 
     CONFIRM = "confirm"
     VIEWED = "viewed"
 
 
 class Prompt(Struct, frozen=True):
-    """A stored fact about one person and one call. A later approval by that person depends on it."""
+    """A stored fact about one person and one call, on which a later approval by that person depends."""
 
     ref: str
     principal: str
@@ -601,7 +604,7 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message of ours, other than a card, that is about one call. A reply to this message answers the call.
+    """A message that Sayso sent about one call, other than a card. A reply to this message answers the call.
 
     The message is bound by the platform's id of it, never by its words.
     """

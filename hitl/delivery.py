@@ -141,9 +141,8 @@ class Delivery:
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Postpone an edit by `seconds`.
-
-        Until then its route gets no edits of pending cards; other messages still go out.
+        """Postpone an edit by `seconds`. Until that time its route gets no edits of pending cards. Other messages are
+        still sent.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
             # The row itself stays due. A row with a later time would also hold up the call's outcome, which comes after
@@ -186,4 +185,4 @@ class Delivery:
             try:
                 await self._gate.undeliverable(call.ref, f"{route}: {said}")
             except (AlreadyDecided, ConfirmationExpired):
-                return  # somebody answered on another surface meanwhile, and that decision counts
+                return  # an answer on another surface came first, and that decision counts

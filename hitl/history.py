@@ -81,7 +81,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def takes(self, told: Mapping[str, Any]) -> bool:
-        """Return whether a line in the form that `told` returns meets the query. The caller checks events and times."""
+        """Return whether a line from `told` meets the query. The caller checks events and times."""
         return (
             _meets(self.statuses, {told["status"]})
             and _meets(self.risks, {told["risk_level"]})
@@ -92,7 +92,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
         )
 
     def takes_request(self, shown: Mapping[str, Any]) -> bool:
-        """Return whether a request in the form of `hitl.cards.data.view` meets the query.
+        """Return whether a request from `hitl.cards.data.view` meets the query.
 
         Here `people` must include the person who requested or decided it.
         """

@@ -78,7 +78,7 @@ class Subject:
         return not self.started
 
     def open_outcome(self) -> bool:
-        """Return whether it isn't known for sure what the tool did."""
+        """Return whether nobody knows for sure what the tool did."""
         return self.result in {Result.TIMED_OUT, Result.UNKNOWN}
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: the digests and checks them before the run.
 SCRIPTS = "script_sha256"
 _SHA256 = 64
-#: Reasons of verdicts by which a call runs although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
+#: The reasons of verdicts that let a call run although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
@@ -60,7 +60,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """Return the verdict as the mode and the operator's longest pending time change it."""
+        """Return the verdict after the changes by the mode and by the operator's longest pending time."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:

@@ -67,7 +67,7 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
 
 
 def lost(path: Path, database: Path) -> str | None:
-    """Return what to do if the key file is missing beside a database with MACs that its keys made, else None."""
+    """Return a sentence with the remedy if the key file is missing and the database has MACs of its keys, else None."""
     if path.exists() or not database.exists() or not database.stat().st_size:
         return None
     return (

@@ -1,9 +1,9 @@
 """A shell in the workspace: it runs one command line, confined if the host can, in a clean environment.
 
 Standard input is empty. Output and errors are one text, which is cut to a bound. A small program, the keeper, runs the
-command and ends all of its processes, also those in other sessions. At the time limit, and when the service stops, the
-keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper kills the
-remaining processes at once.
+command and ends all of its processes, also the processes in other sessions. At the time limit, and when the service
+stops, the keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper
+kills the remaining processes at once.
 
 Two kinds of processes are out of the keeper's reach: those that a command starts through a service of the host (cron,
 a container daemon), and those of a command that kills its own keeper. The second kind exists only without confinement

@@ -1,7 +1,7 @@
 """Confines commands: chooses the strongest kind of confinement that works on this machine.
 
-A confined command can read and run the system's programs, read and write the workspace, and use a temporary folder of
-its own. It can't reach any other file, such as homes and the service's state. It can't reach other processes, Unix
+A confined command can read and run the system's programs, read and write the workspace, and use its own temporary
+folder. It can't reach any other file, such as homes and the service's state. It can't reach other processes, Unix
 sockets or the network. The kinds, strongest first:
 
 - bubblewrap: the program of that name gives the command its own namespaces.
@@ -125,7 +125,7 @@ class Sandbox:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the preconditions on the sandbox.
 
-        Each must be the same when people are asked and when the command runs.
+        Each precondition must be the same when people are asked and when the command runs.
         """
         user = () if self.user is None else ((USER, self.user.name),)
         return ((CONFINED, self.way.value), *user)

@@ -305,7 +305,7 @@ async def _contained(work: Awaitable[T]) -> T:
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Run a function in a daemon thread of its own.
+    """Run a function in a separate daemon thread.
 
     A stuck function blocks neither other tools nor the end of the process.
     """

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` for an exempt path. Under this key, the guard puts whether a path that isn't exempt would
-#: have accepted the request's Host and Origin.
+#: The key of `scope["state"]` for a truth value about a request to an exempt path: whether other paths would accept the
+#: request's Host and Origin.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 

@@ -62,7 +62,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` sets shorter time limits of its own.
+                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` sets its own, shorter time limits.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )

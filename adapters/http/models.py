@@ -31,7 +31,7 @@ LONGEST_WAIT_S = 60
 def _only_text(value: object) -> object:
     """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
-        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic makes its own error of a ValueError
     return value
 
 

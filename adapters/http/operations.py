@@ -380,8 +380,8 @@ class Operations:
     async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
         """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`.
 
-        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a claimant
-        of its own.
+        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a separate
+        claimant.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
@@ -390,7 +390,7 @@ class Operations:
     async def wait_and_claim(
         self, caller: Caller, target: str, request: ClaimRequest, limit_s: float, gone: asyncio.Future[None] | None
     ) -> Lease:
-        """Wait at most `limit_s` seconds for the decision, then do the same as `claim`.
+        """Wait at most `limit_s` seconds for the decision, then claim the call as `claim` does.
 
         While the caller waits on an open connection, the commit that approves the call also claims it for the caller.
         Raises Unavailable, and claims nothing more, if the caller hangs up during the wait.

@@ -83,12 +83,12 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
+    assert isinstance(error, RequestValidationError)  # noqa: S101
     return answer(invalid(error), errors=_mistakes(error)[:20])
 
 
 async def _plain(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    assert isinstance(error, HTTPException)  # noqa: S101
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
     document = _document(code, error.status_code, str(error.detail or phrase), ())

@@ -202,7 +202,7 @@ class Servers:
         return self._answers.get(ref)
 
     def forget(self, ref: str) -> None:
-        """Keep the complete answer to a call no longer."""
+        """Drop the complete answer to a call."""
         self._answers.pop(ref, None)
 
     def watch(self, ref: str, watcher: Watcher) -> None:

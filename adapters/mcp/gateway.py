@@ -169,7 +169,7 @@ class Gateway:
         This is needed because the library ends such a client's session together with its request.
         """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it
+            self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public function for this
         return await call_next(ctx)
 
     async def _changed(self, event: ServerEvent) -> None:
@@ -178,7 +178,7 @@ class Gateway:
         for connection in tuple(self._connections):
             try:
                 await getattr(connection, send.get(type(event), "send_resource_list_changed"))()
-            except Exception:  # noqa: BLE001 - a client that is gone; the others must hear of it all the same
+            except Exception:  # noqa: BLE001 - one client may be gone, and the others must still be notified
                 self._connections.discard(connection)
 
     # -- one call -------------------------------------------------------------------------------------------

@@ -125,6 +125,10 @@ class SlackChat:
         below = f"?thread_ts={thread}&cid={channel}" if thread else ""
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
+
     def learn_move(self, old: str, new: str) -> None:
         """Do nothing, because Slack never moves a conversation."""
 
@@ -411,7 +415,7 @@ class SlackChat:
         return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
-        """Return the Slack user ids of those principals, each once."""
+        """Return the Slack user ids of these principals, without duplicates."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 

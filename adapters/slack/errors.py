@@ -109,13 +109,13 @@ def pause_of(headers: Mapping[str, Any]) -> float | None:
 
 
 def check_status(status: int) -> None:
-    """Raise PlatformError if an address of Slack's refused a request by its HTTP status, without a method's JSON."""
+    """Raise PlatformError for the HTTP status of a refusal by Slack, from an address that answers without JSON."""
     if status >= _REFUSED:
         raise by_status(status)
 
 
 def by_status(status: int) -> PlatformError:
-    """Return the error for an answer that only its HTTP status describes."""
+    """Return the error for an answer without JSON, by its HTTP status."""
     return PlatformError(f"answered with {status}", passing=_may_pass(status))
 
 

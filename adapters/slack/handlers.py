@@ -50,7 +50,7 @@ class Alone:
     """The ways to send one person an answer that only they see, or to open a window for them.
 
     `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    page that they asked for. `url` takes answers in channels that the bot isn't a member of. `home` says that the
+    page that they asked for. `url` takes answers in channels in which the bot isn't a member. `home` says that the
     person is looking at the app's Home tab.
     """
 
@@ -115,7 +115,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
     Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
-    message. A lane is a channel. Each person's presses and commands in a channel have a lane of their own: a press or a
+    message. A lane is a channel. Each person's presses and commands in a channel have their own lane. A press or a
     command names its call, so it needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))

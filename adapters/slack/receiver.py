@@ -196,7 +196,7 @@ class _Line:
                 await self._pause(why, max(LONGEST_S if code in _LASTING else 0.0, asked or 0.0))
             except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
                 await self._pause(type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - whatever an event holds, the next ones must come
+            except Exception as error:  # noqa: BLE001 - any event may fail, and later events must still arrive
                 await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:

@@ -32,7 +32,7 @@ class _Talk:
 class Threads:
     """The latest messages in the places where the bot wrote.
 
-    If there are too many, the places silent for longest are dropped.
+    If there are too many places, those without a message for the longest time are dropped.
     """
 
     def __init__(self) -> None:

@@ -126,11 +126,8 @@ class Delivery:
 
     @asynccontextmanager
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Keep the service from writing in a chat while an operator's handler writes there.
-
-        The bot's latest message is unknown then.
-
-        Messages of the service itself don't wait here.
+        """Keep the service from writing in a chat while an operator's handler writes there. In that time the bot's
+        latest message is unknown. Messages of the service itself don't wait here.
         """
         if _ours.get() or chat_id < 0:
             yield

@@ -167,7 +167,7 @@ def _ours(message: Message, me: Me) -> Message | None:
 
 
 def _answers_something(message: Message) -> bool:
-    """Return whether the message replies to anything: a message of this chat or of another one, or a story."""
+    """Return whether the message replies to anything: a message of this chat or another chat, or a story."""
     return bool(message.reply_to_message or message.external_reply or message.reply_to_story)
 
 

@@ -47,7 +47,8 @@ class UpdateRecorder:
         self._woken = woken
 
     async def keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the raw updates. Raises Unavailable if the store can't commit them; then no update is acknowledged.
+        """Commit the raw updates. Raises Unavailable if the store can't commit them. In that case no update is
+        acknowledged.
 
         Raises KeyError if an update has no id.
         """
@@ -84,7 +85,7 @@ class Poller:
                 await self._pause(trouble_of(error))
             except Unavailable as error:
                 await self._pause(error.message)
-            except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
+            except Exception as error:  # noqa: BLE001 - any update may fail, and later updates must still arrive
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:

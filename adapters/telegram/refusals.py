@@ -1,4 +1,6 @@
-"""Telegram's refusals: an error class for those that the service handles, and a remedy for those that people mend."""
+"""Telegram's refusals: an error class for each refusal that the service handles, and a remedy for each refusal that
+people can mend.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,13 @@ from typing import TYPE_CHECKING
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.wording import ENGLISH
+from adapters.telegram.wording import say
 from hitl.cards.redaction import mask
-from hitl.cards.wording import IN_ENGLISH, say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-IN_ENGLISH.join(ENGLISH)
 #: For each error text of the official server (`Client.cpp`, in lower case), the catalogue key of the sentence with the
 #: remedy.
 _REMEDIES: Mapping[str, str] = {
@@ -46,7 +46,7 @@ _OF_PLACES = frozenset(
 def reason(error: TelegramError) -> str:
     """Return the reason of an error in one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
-        return "Telegram doesn't know the token: compare it with what BotFather says"
+        return say("refused.telegram.token")
     return mask(" ".join(error.message.split())).rstrip(".")
 
 
@@ -66,8 +66,8 @@ def trouble_of(error: TelegramError) -> str:
     """Return why no updates arrive, with the remedy if the error text is known."""
     key = remedy(error.message)
     if not key:
-        return f"no answer from Telegram ({type(error).__name__})"
-    return f"Telegram gives no updates ({mask(' '.join(error.message.split())).rstrip('.')}). {say(key)}"
+        return say("trouble.telegram.none", error=type(error).__name__)
+    return say("trouble.telegram.refused", why=mask(" ".join(error.message.split())).rstrip("."), remedy=say(key))
 
 
 def is_of_place(said: str) -> bool:

@@ -11,6 +11,7 @@ from telegram import BotCommand
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.webhook import PATH
+from adapters.telegram.wording import say
 from hitl.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
 def missing(settings: TelegramSettings) -> str:
     """Return a sentence about the first thing that a webhook lacks, or '' if it lacks nothing. Raises SettingsError."""
     if not settings.webhook_url:
-        return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
+        return say("setting.telegram.webhook.url")
     if not settings.secret("webhook_secret"):
-        return "A webhook needs a secret: name its file in telegram.webhook_secret_file."
+        return say("setting.telegram.webhook.secret", setting="telegram.webhook_secret_file")
     return ""
 
 

@@ -39,7 +39,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
 #: `stats` prints at most this many lines of one group. The JSON output of `stats` has all lines.
 _MOST_ROWS = 20
-#: The groups of `stats`, and their titles.
+#: The groups of numbers that `stats` prints, and their titles.
 _GROUPS = {
     "by_tool": "stats.by_tool",
     "by_rule": "stats.by_rule",

@@ -266,14 +266,16 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     def mcp() -> None:
         move(_chosen(clients), None, file, Path(secrets_in).expanduser() / "mcp", yes=False, remove=False)
 
-    flows = (
-        lambda: _add_telegram(file, token_file, Receive.POLLING, ""),
-        lambda: _add_slack(file, secrets_in, Receive.SOCKET),
-        lambda: _add_http(file),
-        hook,
-        mcp,
-    )
-    typer.echo("\n" + say("init.surfaces", agents=", ".join(agents), clients=", ".join(clients)))
+    offered = {
+        Platform.TELEGRAM.value.title(): lambda: _add_telegram(file, token_file, Receive.POLLING, ""),
+        Platform.SLACK.value.title(): lambda: _add_slack(file, secrets_in, Receive.SOCKET),
+        say("init.choice.http"): lambda: _add_http(file),
+        say("init.choice.agent", agents=", ".join(agents)): hook,
+        say("init.choice.mcp", clients=", ".join(clients)): mcp,
+    }
+    flows = tuple(offered.values())
+    choices = "\n".join(say("init.choice", number=number, what=name) for number, name in enumerate(offered, 1))
+    typer.echo("\n" + say("init.surfaces", choices=choices))
     while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
         if choice not in map(str, range(1, len(flows) + 1)):
             continue

@@ -282,7 +282,7 @@ class StoredTurns:
                 _log.warning("turn.not_said", {"turn": kept.id, "why": str(error)})
                 if not error.passing or unsaid >= _TRIES_TO_SAY:
                     break
-            except Exception:  # noqa: BLE001 - it is logged and people are informed: without this the conversation would hang
+            except Exception:  # noqa: BLE001 - the error is logged and people are informed; else the conversation would hang
                 _log.exception("turn.broken", {"turn": kept.id})
                 await turn.say_if_possible(turn.wording.say("model.broken"))
                 break

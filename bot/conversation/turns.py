@@ -253,7 +253,7 @@ def _there(heard: Text) -> Text:
 
 
 def _is_word(word: re.Pattern[str], heard: Text) -> bool:
-    """Return whether a text that is meant for the agent is just that word."""
+    """Return whether a text is meant for the agent and consists of this word alone."""
     listens = heard.addressed or heard.overheard or heard.private
     return listens and word.fullmatch(heard.text.strip().casefold()) is not None
 

@@ -1,4 +1,4 @@
-"""Takes one call from the request to its end. If a connection breaks, another one is opened."""
+"""Takes one call from the request to its end. If a connection breaks, it opens another connection."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Asking:
         then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
-        those of the request: a false service may be listening on the socket.
+        the request names: a false service may be listening on the socket.
         """
         import hashlib
 

@@ -121,7 +121,7 @@ class Client:
             yield text
 
     def tell(self, line: str) -> None:
-        """After `attach`: send one line to the agent, on a connection of its own."""
+        """After `attach`: send one line to the agent, on a separate connection."""
         with Client(self._path, shown=True) as other:
             other.call("say", chat=self._chat, say=line)
 

@@ -271,8 +271,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never what comes after it. Raises ClientError for any other problem, and when the ten minutes are
-    over.
+    repeated, and never the steps after it. Raises ClientError for any other problem, and when the ten minutes are over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -366,7 +365,8 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
     """Return a reason if the call that would run now isn't the call that was approved, else None.
 
-    The digest covers what people were shown. Here it is computed again, from what is about to run.
+    The digest covers what people were shown. Here the digest is computed again, from the arguments that are about to
+    run.
     """
     if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
         return say("unfit.args", tool=request.tool)

@@ -1,7 +1,7 @@
 """Finds the service's address and the token: from arguments, or from a file of the user's own.
 
 The working folder and variables of the environment are never used, except HOME, which says where that file is: an agent
-that can write there could name a service of its own, which approves everything.
+that can write there could name another service, which approves everything.
 """
 
 from __future__ import annotations

@@ -211,7 +211,8 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
 }
 #: Operations whose answer is a call.
 _CALLS = frozenset({"ask", "wait", "finish", "release", "show", "withdraw"})
-#: The fields without which an answer isn't the service's: those of a refusal (RFC 9457), and those of an operation.
+#: The fields without which an answer isn't the service's: the fields of a refusal (RFC 9457), and the fields of an
+#: operation.
 _REFUSAL = frozenset({"code", "detail"})
 _NEEDED = {
     **dict.fromkeys(_CALLS, frozenset({"ref", "status", "message"})),

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The room for all texts of a card together. The narrowest surface, Telegram, takes messages of 4096 UTF-16 units;
-#: labels and instructions need the rest.
+#: The most UTF-16 units that all texts of a card have together. Telegram takes the shortest messages: 4096 units.
+#: Labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
 #: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
-#: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
+#: The most characters of output on a decided card. If the output is longer, the conversation that asked gets all of it.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
@@ -86,7 +86,7 @@ class Card:
     headline: str
     #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
-    #: A line that counts the arguments which only the details show, because of the operator's headline.
+    #: A line that counts the arguments that the operator's headline leaves to the details.
     below: str
     #: The machine, the folder and the stage.
     place: str
@@ -102,7 +102,7 @@ class Card:
     approvers: Line
     #: The instructions for answering.
     how: Line
-    #: One line for lock screens and screen readers, with the requester, the action and the place.
+    #: The requester, the action and the place in one line, for lock screens and screen readers.
     push: str
     #: The name of the sign of a decided card: `done`, `rejected`, ...
     end_sign: str
@@ -415,7 +415,7 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 
 
 def _prose(call: Call) -> int:
-    """Return the number of UTF-16 units that the other words of the card take."""
+    """Return the number of UTF-16 units that the card needs for everything except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -554,7 +554,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
 
 
 def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Return what retention did to a call, in sentences."""
+    """Return sentences about the effects of retention on a call."""
     erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
     return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
@@ -619,7 +619,7 @@ def outcome_fact(call: Call) -> Fact:
     return fact(key, **_facts(call))
 
 
-#: The sentences about a question's outcome that differ from those about other calls.
+#: The sentences about a question's outcome, if other calls have a different sentence.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",
@@ -630,7 +630,7 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     """Return one sentence about a call's outcome, for the agent and the conversation that asked for the call.
 
     Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
-    question have sentences of their own.
+    question have separate sentences.
     """
     key = f"agent.{call.status.value}"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
@@ -644,7 +644,9 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
 
 
 def _rejected_key(call: Call) -> str:
-    """Return the key of a rejection's sentence, by its reason: known, still awaited, never given, or not asked for."""
+    """Return the key of a rejection's sentence, by its reason: Sayso knows the reason, waits for it, never got it, or
+    didn't ask for it.
+    """
     if call.reason:
         return "agent.rejected.reason"
     if call.awaits_reason:
@@ -670,7 +672,7 @@ def _facts(call: Call) -> dict[str, object]:
 def error_text(call: Call) -> str | None:
     """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
-    `call.error` holds a code of ours or a tool's text. It is read as a code only if nobody claimed the call: after a
+    `call.error` holds Sayso's code or a tool's text. It is read as a code only if nobody claimed the call: after a
     claim, a tool may have written it. Return None if the call has no error.
     """
     unfit = _unfit(call)
@@ -680,7 +682,7 @@ def error_text(call: Call) -> str | None:
 def reason_text(call: Call) -> str | None:
     """Return the reason of a call's decision in words, or None.
 
-    If the policy denied the call, `call.reason` may hold a code of ours, which becomes our sentence. Else it holds a
+    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Else it holds a
     person's own words.
     """
     return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
@@ -694,7 +696,7 @@ def _unfit(call: Call) -> Fact | None:
 def _clause(text: str) -> Stored:
     """Return somebody's words, masked and without a full stop, for use inside a sentence.
 
-    A sentence of ours is translated later.
+    A sentence of the catalogue is translated later.
     """
     return Stored(clause(_told(text)))
 

@@ -442,7 +442,7 @@ GERMAN: Mapping[str, str] = {
     ),
     "demo.next": (
         "Weiter: `sayso init` richtet diesen Rechner ein, damit Ihr eigener Agent fragt, bevor er handelt.\n"
-        "`sayso init telegram` oder `sayso init slack` bringt die Karten auf Ihr Telefon.\n"
+        "{commands} bringt die Karten auf Ihr Telefon.\n"
         "docs/tutorial.md geht alles Schritt für Schritt durch (auf Englisch)."
     ),
     "chat.welcome": "{help}\nStrg-D beendet. Offene Anfragen bleiben offen.",

@@ -81,7 +81,7 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 
 def key_of(call: Call) -> Key:
-    """Return the inputs of masking, which are the key in the cache."""
+    """Return the texts to mask, which are also the key in the cache."""
     card = call.verdict.card
     return call.args, call.preview, Form(card.order, card.numbers) if card else Form()
 

@@ -136,7 +136,8 @@ def _hunks(old: str, new: str) -> Iterator[str]:
 
 
 def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
-    """Do the same as `_compared`, with everything between the shared start and the shared end as one change.
+    """Return the same lines and numbers as `_compared`, but with one change: everything between the shared start and
+    the shared end.
 
     No list of lines is made, because a megabyte may have half a million of them.
     """

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -283,7 +286,7 @@ _TRAILING = _words(
     staging str string test value
     """
 )
-# After one of these words, `token` means a place in a list or a piece of text, and no secret.
+# After one of these words, `token` means a place in a list or a piece of text. Such a token is no secret.
 _PLAIN_TOKENS = _words(
     """
     bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination
@@ -355,9 +358,9 @@ def _compiled_own(kind: str, pattern: str) -> Any:
     try:
         found = re2.compile(rf"({_MARK})|(?:{pattern})", options)
     except re2.error as error:
-        raise ValueError(f"masks.{kind} is no pattern in RE2's syntax: {error}") from error
+        raise MisfitError(Misfit.PATTERN, kind=kind, why=str(error)) from error
     if found.fullmatch("") is not None:
-        raise ValueError(f"masks.{kind} matches a text of no length, so it would match everywhere")
+        raise MisfitError(Misfit.EMPTY_PATTERN, kind=kind)
     return found
 
 

@@ -28,7 +28,7 @@ _SEPARATORS = re.compile(r"[/\\]+")
 
 
 class WaitingSession(Struct, frozen=True):
-    """One agent's session and its pending calls, oldest first. There is at least one."""
+    """One agent's session and its pending calls, at least one call, oldest first."""
 
     calls: tuple[Call, ...]
 
@@ -101,5 +101,5 @@ def _told(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a name that the agent gave, for a sentence of ours, in quotation marks unless it is plain."""
+    """Return a name that the agent gave, for use in a sentence, in quotation marks unless it is plain."""
     return quoted(mask(text), _NAME)

@@ -589,11 +589,10 @@ ENGLISH: Mapping[str, str] = {
     ),
     "demo.next": (
         "Next: `sayso init` sets up this machine, so that your own agent asks before it acts.\n"
-        "`sayso init telegram` or `sayso init slack` brings the cards to your phone.\n"
+        "{commands} brings the cards to your phone.\n"
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
-    # errors if the service can't be reached
     # `sayso token`
     "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
     "token.none": "There is no token.",
@@ -635,7 +634,6 @@ ENGLISH: Mapping[str, str] = {
     "args.type": "The argument {name} can't be used: {why}. Nothing was asked.",
     "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
     "args.command": "The argument command is longer than a command can be, or holds NUL.",
-    # types of arguments
     # MCP: the actions, their outcomes, and answers to an agent
     "mcp.does": "Runs the tool {tool} of the MCP server {server}.",
     "mcp.reads": "Reads a resource of the MCP server {server}.",
@@ -745,6 +743,17 @@ ENGLISH: Mapping[str, str] = {
     "shell.ended": "It was ended from outside.",
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
+    # values of settings and policies that can't be used
+    "misfit.two_owners": "{identity} is listed for both {first} and {second}; it must be one person",
+    "misfit.shared": "{identity} is the id of many people at once on {platform} and can't be listed; list each person's own id",
+    "misfit.self_approval": "self_approval can't be critical: a critical call needs a second person",
+    "misfit.span": "give a number and a unit, such as 90m, 24h, 30d or 52w",
+    "misfit.span.endless": "it is longer than time can be counted",
+    "misfit.brace": "{template} has a brace that begins or ends no place: write {{name}}",
+    "misfit.no_argument": "{{{name}}} names no argument: use letters, digits, _ and -, and dots between names",
+    "misfit.headline": "a headline has 1 to {longest} characters",
+    "misfit.pattern": "masks.{kind} is no pattern in RE2's syntax: {why}",
+    "misfit.pattern.empty": "masks.{kind} matches a text of no length, so it would match everywhere",
     # the start, at a terminal
     "start.socket": "Commands and agents of this machine: {path}",
     "start.http": "HTTP: {host}, port {port}",
@@ -804,14 +813,11 @@ ENGLISH: Mapping[str, str] = {
     "deploy.none": "There is no [{platform}] in the settings. Add it: sayso init {platform}",
     "deploy.refused": "{why}. What was done before stays. Run the command again.",
     "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
-    "init.surfaces": (
-        "Requests can be asked and answered in this terminal. Add what else you use:\n"
-        "  1  Telegram\n"
-        "  2  Slack\n"
-        "  3  HTTP, for agents that use a token\n"
-        "  4  a coding agent ({agents})\n"
-        "  5  an MCP client ({clients})"
-    ),
+    "init.surfaces": ("Requests can be asked and answered in this terminal. Add what else you use:\n{choices}"),
+    "init.choice": "  {number}  {what}",
+    "init.choice.http": "HTTP, for agents that use a token",
+    "init.choice.agent": "a coding agent ({agents})",
+    "init.choice.mcp": "an MCP client ({clients})",
     "init.choose": "A number from 1 to {last}, or Enter to go on",
     "init.which": "Which one ({names})",
     "init.hook": "When the service runs, type: sayso init {host} --config {file}",
@@ -828,18 +834,6 @@ ENGLISH: Mapping[str, str] = {
     "command.forbidden": "{user} has no permission for {what}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
-    "setting.list": 'it must be a list, such as ["one", "two"]',
-    "setting.table": "it must be a table of settings",
-    "setting.bool": "it must be true or false",
-    "setting.whole": "it must be a whole number",
-    "setting.number": "it must be a number",
-    "setting.text": "it must be text in quotes",
-    "setting.choice": "it must be {expected}",
-    "setting.most": "it must be at most {le}",
-    "setting.least": "it must be at least {ge}",
-    "setting.missing": "it is missing",
-    "near.setting": "no such setting (did you mean {near}?)",
-    "near.policy": "{why} (did you mean {near}?).",
     # the command line's lists
     "pending.none": "Nothing is pending.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
@@ -964,7 +958,7 @@ class Wording:
         if isinstance(value, Person):
             return names.of(value.principal) if names else value.shown
         if isinstance(value, Stored):
-            # A sentence inside another one has lost its full stop.
+            # A sentence inside another sentence has no full stop.
             told = self.retold(value.text)
             return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
@@ -977,7 +971,7 @@ class _Count(int):
     request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
         made = super().__new__(cls, value)
         made.mark = mark
         return made

@@ -45,7 +45,7 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Return the answer to a press of a button that no card of this call has."""
+    """Return the answer to a press of a button that cards of this call don't have."""
     return await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call)
 
 

@@ -70,7 +70,7 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """Count the votes of the people whose approval counts now, under this verdict and the current directory."""
+    """Count the votes of the people who may approve now, by this verdict and the current directory."""
 
     def person(voter: str) -> str | None:
         principal = gate.people.principal(voter)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.call import Entry, Event
-from hitl.errors import NotApprover, SaysoError
+from hitl.errors import NotApprover
 from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hitl.call import Ask, Call, Lease, Ran, Reply
     from hitl.gate.response import Answer, Submitted
 
@@ -35,16 +33,6 @@ class Gate(GateContext):
         recorded.
         """
         return await submit.submit(self, ask)
-
-    async def submit_all(self, asks: Sequence[Ask]) -> list[Submitted | SaysoError]:
-        """Submit several calls, one after the other. An error of one call doesn't affect the others."""
-        done: list[Submitted | SaysoError] = []
-        for ask in asks:
-            try:
-                done.append(await self.submit(ask))
-            except SaysoError as error:
-                done.append(error)
-        return done
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Handle a reply. Return one answer, or one for each call if the words name several.

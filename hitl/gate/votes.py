@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
+#: The kinds of replies that can name their call in words. An approval of another kind must be given twice if the call
+#: is critical.
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
@@ -145,7 +146,8 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 
 
 def _came_before(reply: Reply, first: Prompt) -> bool:
-    """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
+    """Return whether a reply came before the person was asked for the second yes: then it repeats the first yes, or is
+    older.
 
     Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
     """
@@ -174,7 +176,7 @@ async def _second_yes(
 
 
 async def _reason_before(gate: GateContext, call: Call, principal: str) -> str | None:
-    """Return the reason that this person gave with the first yes, if a second yes can still follow it."""
+    """Return the reason that this person gave with the first yes, if there is still time for a second yes."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
         return None

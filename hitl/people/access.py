@@ -60,7 +60,7 @@ class Access:
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
         """Return the reason why the person may not decide the call in that place under this verdict, or None.
 
-        A stranger gets no other reason than being a stranger.
+        A stranger gets only the reason that they are on no list.
         """
         principal = self.people.principal(reply.identity)
         if reply.identity in self.people.owners:

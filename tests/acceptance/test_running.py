@@ -223,7 +223,8 @@ def test_an_environment_that_can_not_be_used_is_two(
     refused = install().run("pending", **{variable: value})
 
     assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert refused.stderr.startswith(f"sayso: The environment can't be used: {variable}")
+    assert says(refused.stderr, "setting.environment")
+    assert variable in refused.stderr
 
 
 def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Installation]) -> None:
@@ -369,3 +370,29 @@ def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., I
     assert "UNAVAILABLE" == lost.value.code
     service.start()
     assert "pending" == service.status(ref)
+
+
+def test_a_supervisor_hears_when_requests_are_taken_and_when_the_service_stops(
+    install: Callable[..., Installation],
+) -> None:
+    """It waits for the first message before it says that the service has started: sd_notify(3)."""
+    service = install()
+    address = service.root / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(address))
+        supervisor.settimeout(PATIENCE_S)
+        service.launch(NOTIFY_SOCKET=str(address))
+
+        assert b"READY=1" == supervisor.recv(100)
+        assert [] == service.call("pending")["calls"]
+        assert 0 == service.stop()
+        assert b"STOPPING=1" == supervisor.recv(100)
+
+
+def test_a_service_whose_supervisor_is_gone_works_and_says_so_in_its_log(install: Callable[..., Installation]) -> None:
+    """The variable was left in the environment of a shell, for example."""
+    service = install()
+    service.start(NOTIFY_SOCKET=str(service.root / "nobody"))
+
+    until(lambda: "service.not_announced" in service.log, "the line of the log")
+    assert [] == service.call("pending")["calls"]

@@ -43,8 +43,8 @@ class Restored:
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
-    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. None if the database
-    #: that the copy replaced can't tell.
+    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. It is None if the
+    #: replaced database doesn't show that.
     revived: frozenset[str] | None
 
 
@@ -122,7 +122,9 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return those of the copy's working tokens that the database calls revoked. None if it isn't there or damaged."""
+    """Return the names of the tokens that work in the copy, although the database calls them revoked. Return None if
+    the database is missing or damaged.
+    """
     try:
         with surveyed(database) as survey:
             return frozenset(working & survey.revoked_tokens())

@@ -145,8 +145,8 @@ def private_file(path: Path) -> Path:
 def folder_identity(path: Path) -> str | None:
     """Return the identity of a state folder, or None if no service ever used it.
 
-    A copy of a folder has another identity, because it has a lock file of its own. Raises OSError if the lock file
-    can't be read, as by another user than the service's.
+    A copy of a folder has another identity, because it has its own lock file. Raises OSError if the lock file can't be
+    read, as by another user than the service's.
     """
     lock = path / _LOCK
     try:

@@ -75,8 +75,8 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return two sets of principals: those for whom agents may ask by a working token, and those who may decide by
-        a working token.
+        """Return two sets of principals: the people for whom agents may ask by a working token, and the people who may
+        decide by a working token.
 
         Each token counts by its own identity, and an agent's token also by its owner.
         """

@@ -264,7 +264,7 @@ class Writer:
         return None
 
     def _all(self, group: Sequence[_Unit]) -> bool:
-        """Write the group without savepoints. Return False if a unit failed; the group is rolled back then."""
+        """Write the group without savepoints. Return False if a unit failed. In that case the group is rolled back."""
         try:
             for unit in group:
                 unit.value = unit.work(self._connection, self._clock.now())

@@ -68,7 +68,7 @@ def _code(python: str) -> Iterator[Path]:
     """Yield the files and folders whose content the hook's Python runs. Yield nothing if this Python doesn't work."""
     try:
         words = [python, "-I", "-c", _LOADED]
-        ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own command
         package, *loaded = map(Path, json.loads(ran.stdout))
     except (OSError, ValueError, subprocess.SubprocessError):
         return  # The check that runs the hook reports this.

@@ -190,7 +190,9 @@ def _shell_line(shell: str, hook: list[str]) -> str:
 
 
 def _program(name: str) -> str | None:
-    """Return the absolute path of a program of the system, or None. The PATH of a later run could name another one."""
+    """Return the absolute path of a program of the system, or None. The PATH of a later run could lead to another
+    program.
+    """
     found = shutil.which(name, path=os.defpath) or shutil.which(name)
     return found and os.path.abspath(found)
 
@@ -608,7 +610,7 @@ def _only_ours(group: Any) -> Any:
 
 
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
-    """Return the name of an event with a hook group that has another form than hosts read, or None.
+    """Return the name of an event with a hook group in a form that hosts don't read, or None.
 
     Such a group beside ours makes Claude Code drop all hooks of the event without a message.
     """

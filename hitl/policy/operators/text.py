@@ -2,7 +2,7 @@
 
 Before a call of RE2, the text is searched for a literal that every match must hold, because a plain search is many
 times faster. The literal is only known for a pattern that is a plain sequence: no alternatives, groups, sets, flags or
-repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes are those of the RE2
+repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes come from the RE2
 syntax page.
 """
 

@@ -37,10 +37,7 @@ def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
 
 
 def written(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return every text that the statement around a command prints or redirects.
-
-    The command may read any of these texts.
-    """
+    """Return every text that the statement around a command prints or redirects, because the command may read it."""
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):

@@ -137,7 +137,7 @@ def test_a_file_that_holds_no_keys_is_refused(keys: Path, said: str) -> None:
     keys.write_text(said)
     keys.chmod(0o600)
 
-    with pytest.raises(Unavailable, match=r"can't be read.*Restore it from a backup"):
+    with pytest.raises(Unavailable, match="Restore it"):
         load(keys)
 
     assert said == keys.read_text()

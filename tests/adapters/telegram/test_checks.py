@@ -23,6 +23,7 @@ from bot.settings import Settings
 from hitl.platforms import Check, Health
 from simulators.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 from tests.next_steps import without_a_step
+from tests.sentences import says
 
 SECRET = "a-secret_of-ours"
 #: Methods of the Bot API that change something begin so.
@@ -322,7 +323,7 @@ class TestReceiving:
         row = await world.row(self.name, world.webhook(), http={"port": 0})
 
         assert Health.YELLOW is row.state
-        assert "1 updates wait" in row.text
+        assert says(row.text, "doctor.telegram.webhook.failed", count=1)
         assert "UTC: Connection refused" in row.text
 
     @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ class TestPlaces:
         ids = [left.id, kicked.id, muted.id, ben.id, -1009999999999, f"{forum.id}/{closed.id}", "ops"]
         rows = await world.look(routes=[f"telegram:{one}" for one in ids])
 
-        assert "the bot may not write there" in rows[f"telegram:{muted.id}"].text
+        assert says(rows[f"telegram:{muted.id}"].text, "doctor.telegram.place.muted")
         assert {Health.RED} == {check.state for name, check in rows.items() if not name.startswith("telegram ")}
         assert len(ids) + 3 == len(rows)
 

@@ -76,7 +76,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     """Its owner could change what it holds at any time."""
     os.chown(tmp_path, 65534, 65534)
 
-    with pytest.raises(Unavailable, match=r"belongs to another user \(uid 65534\)"):
+    with pytest.raises(Unavailable, match="uid 65534"):
         StateFolder.open(tmp_path)
 
 

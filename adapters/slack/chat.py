@@ -278,27 +278,28 @@ class SlackChat:
         Slack takes prompts for the tab only from an app with the agent view, so its answer says which view this is.
         """
         _, place, thread = parsed(route)
-        channel = await self._delivery.channel(place)
         shown = [{"title": label, "message": words} for label, words in prompts.items()]
         taken = await self._in_view(
-            lambda: self.client.assistant_threads_setSuggestedPrompts(
+            place,
+            lambda channel: self.client.assistant_threads_setSuggestedPrompts(
                 channel_id=channel, thread_ts=thread, title=title, prompts=shown
-            )
+            ),
         )
         self.has_agent_view = self.has_agent_view or (taken and not thread)
 
     async def entitle(self, route: str, title: str) -> None:
         """Name a thread of a direct conversation. Other places have no title."""
         _, place, thread = parsed(route)
-        if not (thread and place.startswith(PEOPLE)):
-            return
-        channel = await self._delivery.channel(place)
-        await self._in_view(
-            lambda: self.client.assistant_threads_setTitle(channel_id=channel, thread_ts=thread, title=title)
-        )
+        if thread and place.startswith(PEOPLE):
+            await self._in_view(
+                place,
+                lambda channel: self.client.assistant_threads_setTitle(
+                    channel_id=channel, thread_ts=thread, title=title
+                ),
+            )
 
-    async def _in_view(self, method: Callable[[], Awaitable[object]]) -> bool:
-        """Call a method of the view for agents. Return whether Slack accepted the call.
+    async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
+        """Call a method of the view for agents with the channel of a place. Return whether Slack accepted the call.
 
         The view is a convenience: a refusal is logged once for each of Slack's reasons, and nobody waits for a retry.
         Without the scope, Slack isn't asked again until the next start.
@@ -307,7 +308,7 @@ class SlackChat:
             return False
         try:
             async with explained():
-                await method()
+                await method(await self._delivery.channel(place))
         except PlatformError as error:
             why = str(error)
             if why not in self._view_refusals:

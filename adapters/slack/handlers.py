@@ -276,10 +276,10 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     barred = _barred(event, heard.identity)
     if barred:
         return replace(heard, barred=barred)
-    return (_typed_command(heard, me, user) if direct else None) or heard
+    return (_typed_command(heard) if direct else None) or heard
 
 
-def _typed_command(heard: Text, me: Me, user: str) -> Command | None:
+def _typed_command(heard: Text) -> Command | None:
     """Return the command that a text in a direct conversation is, or None for other texts.
 
     Slack's own commands can't be given in threads, and a suggested prompt sends a text. Formatted texts are no command.
@@ -289,7 +289,7 @@ def _typed_command(heard: Text, me: Me, user: str) -> Command | None:
         return None
     return Command(
         identity=heard.identity,
-        conversation=place_of(me.team, user),
+        conversation=heard.conversation,
         message=heard.message,
         press=heard.press,
         name=found["name"].casefold(),

@@ -189,11 +189,8 @@ class Voice:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     async def entitle(self, heard: Text) -> None:
-        """Name a conversation with the agent after the first words in it. If the platform fails, it has no name."""
-        try:
-            await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
-        except PlatformError as error:
-            _log.info("conversation.not_named", {"place": heard.conversation, "why": str(error)})
+        """Name a conversation with the agent after the first words in it."""
+        await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.

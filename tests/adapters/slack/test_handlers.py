@@ -191,7 +191,8 @@ def test_only_a_whole_plain_message_in_private_is_a_command(fields: dict[str, An
 
     assert kind is type(found)
     if isinstance(found, Command):
-        assert ("approve", "ABC234", "slack:T1/U1") == (found.name, found.text, found.conversation)
+        thread = f"/{fields['thread_ts']}" if "thread_ts" in fields else ""
+        assert ("approve", "ABC234", f"slack:T1/U1{thread}") == (found.name, found.text, found.conversation)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hitl.call import Risk, Status
 from hitl.cards.wording import say
 from hitl.people.directory import Conversation
 from simulators.model import Reply
+from simulators.slack import Refuse
 from tests.canaries import TOKEN
 from tests.scenarios.agent.stages import FINE, Planned, deleting, planned, until
 from tests.sentences import says
@@ -137,6 +138,35 @@ async def test_a_suggested_prompt_is_a_command_or_words_to_the_agent() -> None:
         assert call.short in pending
         assert uma.id in who
         assert "All done." in pane.written(head)[-1]
+
+
+async def test_new_as_a_command_in_words_is_about_the_thread_where_it_is_said() -> None:
+    """The next words there begin anew; another thread's conversation goes on."""
+    async with view("assistant") as pane:
+        one, two = await pane.opens(), await pane.opens()
+        for head in (one, two):
+            await pane.says("clean up the staging branches", head)
+        await pane.says("/sayso new", one)
+        for head in (one, two):
+            await pane.says("and the rest", head)
+
+        assert [False, True] == [
+            "clean up" in str(asked.words) for asked in pane.plan.server.asked if "and the rest" in str(asked.words)
+        ]
+        assert [say("model.forgotten")] == pane.written(one)[2:3]
+
+
+async def test_slack_away_keeps_no_turn_from_its_answer() -> None:
+    """Prompts and names are a convenience: an error that may pass is no reason to try again."""
+    async with view("agent") as tab:
+        await tab.opens_tab()
+        for method in ("setSuggestedPrompts", "setTitle"):
+            await tab.server.fail(f"assistant.threads.{method}", Refuse("internal_error"), times=99)
+        await tab.opens_tab()
+        said = await tab.says("hello")
+
+        assert 1 == len(tab.written(said))
+        assert [2, 1] == [len(tab.calls(method)) for method in ("setSuggestedPrompts", "setTitle")]
 
 
 async def test_an_edited_command_in_words_carries_out_nothing() -> None:

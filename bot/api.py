@@ -1,4 +1,4 @@
-"""Serves the API of the running service: puts its parts together and starts its listeners."""
+"""Serves the API of the running service: builds the API's parts and starts its listeners."""
 
 from __future__ import annotations
 

@@ -148,13 +148,13 @@ class AgentSettings(_Part):
 
     def secret(self) -> str:
         """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
-        key = self.key or (read_secret("agent.key_file", self.key_file) if self.key_file else None)
+        key = self.key or (read_secret("agent", "key_file", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
     def instructions(self) -> str:
         """Return the operator's instructions for the model. Raises SettingsError if the file can't be read."""
         file = self.instructions_file
-        return read_secret("agent.instructions_file", file).get_secret_value() if file else ""
+        return read_secret("agent", "instructions_file", file).get_secret_value() if file else ""
 
 
 class StageSettings(_Part):
@@ -332,6 +332,8 @@ class Settings(BaseSettings):
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
+    #: The settings file, or None if only the environment counts.
+    _source: Path | None = PrivateAttr(None)
 
     @classmethod
     def settings_customise_sources(
@@ -350,6 +352,12 @@ class Settings(BaseSettings):
         """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
+
+    def whence(self) -> str:
+        """Return a sentence for people: which settings file and which state folder a command has read."""
+        if self._source is None:
+            return say("setting.unread", folder=Path.cwd(), state=self.folder("state"))
+        return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
         """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
@@ -377,7 +385,7 @@ class Settings(BaseSettings):
         named = {
             one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
         }
-        read = {one: read_secret(f"{name}.{one}_file", file) for one, file in named.items() if file is not None}
+        read = {one: read_secret(name, f"{one}_file", file) for one, file in named.items() if file is not None}
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
@@ -538,6 +546,7 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
+        found._source = path  # noqa: SLF001 - neither file nor environment sets it
         found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
         return found
     except OSError as error:
@@ -562,13 +571,13 @@ def _digest(file: Path) -> str:
         return ""
 
 
-def read_secret(setting: str, file: Path) -> SecretStr:
+def read_secret(section: str, key: str, file: Path) -> SecretStr:
     """Return the content of a file that holds a secret. Raises SettingsError, which names the setting and the file."""
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else say("setting.secret.binary")
-        raise SettingsError(say("setting.secret.unreadable", setting=setting, file=file, why=why)) from error
+        raise SettingsError(say("setting.secret.unreadable", setting=f"{section}.{key}", file=file, why=why)) from error
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:

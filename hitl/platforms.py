@@ -50,7 +50,7 @@ class Talker(Protocol):
     def shows_rejection(self, call: Call) -> bool:
         """Return whether the person already sees this rejection, so that an answer would only repeat it.
 
-        A chat shows the outcome on the call's card, so it returns False.
+        A chat returns False, because there the card shows the outcome.
         """
 
     def learn_move(self, old: str, new: str) -> None:

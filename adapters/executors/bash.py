@@ -51,8 +51,8 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The last texts of at most this many scripts are remembered. From them, the card shows the changes since people were
-#: last asked.
+#: The last texts of at most this many scripts are remembered. The card compares with them, and shows the changes since
+#: people were last asked.
 _REMEMBERED = 256
 
 
@@ -85,8 +85,8 @@ class Shell:
 
         The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
         the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
-        the previewed files and the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation
-        if no shell can take the line.
+        the previewed files and the scripts. If one of these changes, the command doesn't run. Raises
+        InvalidConfirmation if no shell can take the line.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:

@@ -46,7 +46,7 @@ class Guard:
         self._remote = remote
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer with the refusal."""
+        """Pass the request to the application, or answer with the refusal."""
         try:
             if scope["type"] in {"http", "websocket"}:
                 await self._check(scope)

@@ -205,7 +205,7 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # When the time in line ends, only the waiting ends. A submission that has begun goes on, because the call
+            # The end of the time in line ends only the waiting. A submission that has begun continues, because the call
             # may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
@@ -243,9 +243,8 @@ class Operations:
         return now or await self._gate.store.get(call.ref) or call
 
     async def hold(self, caller: Caller, work: Coroutine[Any, Any, None]) -> SaysoError | None:
-        """Carry out `work` for a caller, at most until their token ends or the service stops.
-
-        Return the error that says why it was cancelled, or None if it ended by itself.
+        """Carry out `work` for a caller, at most until their token ends or the service stops. Return the reason as an
+        error if the work was cancelled, or None if it ended by itself.
         """
         until = caller.credential.until if caller.credential else None
         limit_s = (until - self._gate.clock.now()).total_seconds() if until else None

@@ -51,8 +51,8 @@ class Place:
         return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
 
     async def turn(self) -> Literal[True] | None:
-        """Return True when the request is the first in line and may try: the first time at once, then whenever there
-        may be room.
+        """Return True when the request is the first in line and may try. It may try at once, and again each time that
+        there may be room.
         """
         while self._line[0] is not self:
             await self.moved.wait()

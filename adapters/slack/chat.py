@@ -56,7 +56,7 @@ _LOOKED_BACK = 200
 
 @dataclass(frozen=True, slots=True)
 class SlackPerson:
-    """Slack's data about a person: the team, whether it is a bot, and the confirmed address if the app may read it."""
+    """Slack's data about an account: its team, its confirmed address if any, and whether it is a bot."""
 
     team: str
     bot: bool

@@ -215,8 +215,8 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | Opened | None:
     """Translate the opening of one of the app's tabs.
 
-    The Home tab gets the answer to the command `pending`, given in private. In the agent view, people speak to the
-    agent on the Messages tab.
+    Opening the Home tab is the command `pending` in the person's private conversation, and the answer appears on the tab.
+    In the agent view, people speak to the agent on the Messages tab.
     """
     tab, user = event.get("tab"), str(event["user"])
     identity, place = identity_of(_team(body, event), user), place_of(me.team, user)

@@ -45,6 +45,13 @@ ENGLISH: Mapping[str, str] = {
     "doctor.slack.person": "is @{name}, can be written to",
     "doctor.slack.emails.on": "people are known by address too: whoever runs the workspace's directory decides who they are. List people by id and set slack.emails = false, unless you trust that directory",
     "doctor.slack.emails.off": "addresses are listed, but slack.emails is off, so they are nobody. Set slack.emails = true, or list people by id",
+    # why no events arrive
+    "trouble.slack.none": "no connection to Slack yet",
+    "trouble.slack.ended": "the connection ended, the next isn't up yet",
+    "trouble.slack.refused": "Slack refuses a connection: {code}",
+    "trouble.slack.other": "something else answers in Slack's place",
+    "trouble.slack.failed": "something else answers in Slack's place: {error}",
+    "refused.slack.place": "{route} is no conversation of Slack's",
     # the ways to answer that have not arrived yet
     "answers.slack.button": "is Interactivity on?",
     "answers.slack.text": "is the app in the channel, and does it get message events?",

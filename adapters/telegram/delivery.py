@@ -1,4 +1,4 @@
-"""Sends the bot's messages: each to the present place of its conversation, at Telegram's pace, one after the other."""
+"""Sends the bot's messages one after the other, at Telegram's pace, each to the present place of its conversation."""
 
 from __future__ import annotations
 

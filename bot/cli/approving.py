@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
-from hitl.cards.wording import IN_ENGLISH, say
+from bot.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from sayso_client.terminal import painted
 
 
@@ -176,7 +177,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
     if confirm is None:
         return False
     if confirm.strip().lstrip("#").upper() != target.strip().lstrip("#").upper():
-        raise typer.BadParameter("--confirm names another call than the one to decide")
+        raise typer.BadParameter(say("cli.confirm"))
     return True
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.terminal import clock_of, interrupted, painted, tell
 

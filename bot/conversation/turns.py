@@ -76,8 +76,8 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did. While a question is open in a conversation whose texts needn't point to it, the word is
-        an answer.
+        Return whether it did. If a question is open in a conversation whose texts needn't point to it, the word is an
+        answer to the question.
         """
         if not (_is_word(_NEW, heard) and self._may_ask(heard)):
             return False

@@ -57,8 +57,8 @@ class Voice:
 
         A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
         approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
-        in private. If the platform lets us send the approver nothing in private, they are answered where they were
-        written, because an approver's reply always gets an answer.
+        in private. If the platform doesn't let Sayso write to the approver in private, the answers go to the same
+        conversation, because an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return

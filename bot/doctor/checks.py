@@ -50,7 +50,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     state = settings.folder("state")
     database = state / "sayso.db"
     groups: tuple[tuple[str, Callable[[], Check | Iterable[Check]]], ...] = (
-        ("settings", lambda: _source(source)),
+        ("settings", lambda: _source(settings, source)),
         ("people", lambda: _people(settings, source)),
         ("state folder", lambda: _folder(state)),
         ("database", lambda: _database(database)),
@@ -133,10 +133,12 @@ def _hooks(settings: Settings) -> Iterator[Check]:
         yield Check(f"hook {host}", Health(state), text)
 
 
-def _source(path: Path | None) -> Check:
+def _source(settings: Settings, path: Path | None) -> Check:
+    """Check that there is a settings file. Without one, only an environment that sets something is a choice."""
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
-    return Check("settings", Health.YELLOW, say("doctor.settings.none"))
+    state, key = (Health.YELLOW, "environment") if settings.model_fields_set else (Health.RED, "none")
+    return Check("settings", state, say(f"doctor.settings.{key}", folder=Path.cwd()))
 
 
 def _service_uid(settings: Settings) -> int:
@@ -171,8 +173,8 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("people", Health.RED, str(error))
         return
     people = listed.in_force()
-    yield _listed("requesters", people.requesters)
-    yield _listed("approvers", people.approvers)
+    yield _listed("requesters", people.requesters, listed.requesters)
+    yield _listed("approvers", people.approvers, listed.approvers)
     yield from _revoked(settings, listed, source)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
@@ -188,10 +190,13 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("self_approval in local", Health.YELLOW, text)
 
 
-def _listed(role: str, principals: tuple[str, ...]) -> Check:
-    if principals:
-        return Check(role, Health.GREEN, ", ".join(principals))
-    return Check(role, Health.RED, say(f"doctor.{role}.none", uid=os.getuid()))
+def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Check:
+    """Check that a list names somebody who isn't revoked. `in_force` is the list without the revoked people."""
+    if in_force:
+        return Check(role, Health.GREEN, ", ".join(in_force))
+    if listed:
+        return Check(role, Health.RED, say(f"doctor.list.{role}.revoked", people=", ".join(listed)))
+    return Check(role, Health.RED, say(f"doctor.list.{role}.none", uid=os.getuid()))
 
 
 def _names(people: Directory, role: str) -> set[str]:

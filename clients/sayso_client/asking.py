@@ -73,7 +73,7 @@ class Asking:
         return wanted
 
     def ask(self) -> Call:
-        """Ask, and return the call, which may be decided already."""
+        """Ask, and return the call. It may be decided already."""
         self.call = self._send("ask", **self._request)["call"]
         return self.call
 
@@ -167,7 +167,8 @@ class Asking:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal. The first one ends the wait; if the call is being asked for, it ends after the answer.
+        """Handle a signal. The first signal ends the wait. If the call is just being asked for, the wait ends after the
+        answer.
 
         A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the same stop, and must
         not interrupt the withdrawal.

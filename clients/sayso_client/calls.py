@@ -118,9 +118,14 @@ class _Link:
             return min(float(told), PATIENCE_S)
         return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    @staticmethod
-    def _unreachable(error: Exception) -> ClientError:
-        return ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+    def _unreachable(self, error: Exception) -> ClientError:
+        """Return the error for a service that didn't answer.
+
+        Its message may reach a model, so it names no address. The note below the message shows in a traceback.
+        """
+        lost = ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+        lost.add_note(say("reach.tried", where=self._chosen.socket or self._chosen.url))
+        return lost
 
 
 class Sayso(_Link):
@@ -161,7 +166,7 @@ class Sayso(_Link):
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+        """Ask for several calls at once. Each call is decided separately, and runs in a thread as soon as it may.
 
         If the service has no room for a call, the client asks for this call again alone, after the pause that the
         service names, for ten minutes at most.

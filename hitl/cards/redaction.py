@@ -389,7 +389,7 @@ def mask(text: str, *, code: bool = False) -> str:
 
 
 def mask_key_lines(text: str) -> str:
-    """Return the text with each line of its private keys masked by itself, so that the number of lines stays."""
+    """Return the text with its private keys masked line by line, so that the number of lines stays."""
     if "private" not in text.lower():
         return text
     masked: str = _compiled(_PRIVATE_KEY.pattern).sub(

@@ -176,8 +176,8 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
 
-    For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
-    reason to that person's own rejection, it returns the call nevertheless.
+    If the person themselves decided the call, return None, because people know their own decisions. But if the reply
+    adds a reason to that person's rejection, return the call.
     """
     last = scene.last
     if last is None:

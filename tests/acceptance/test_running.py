@@ -164,7 +164,7 @@ def test_a_second_service_on_the_same_socket_is_refused(service: Installation) -
     second = service.run("run", SAYSO_STATE=str(service.root / "other-state"))
 
     assert 1 == second.returncode
-    assert f"Another service listens on {service.socket}" in second.stderr.splitlines()[-1]
+    assert says(second.stderr.splitlines()[-1], "api.http.socket.taken", path=service.socket)
     assert ME == service.call("ping")["identity"]
 
 
@@ -239,7 +239,7 @@ def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Instal
     place.state.chmod(0o777)
     refused = place.run("run")
     assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert "can be written by other users" in refused.stderr
+    assert says(refused.stderr, "database.folder.writable", path=place.state)
     assert not place.socket.exists()
 
 

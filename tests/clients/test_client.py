@@ -15,11 +15,12 @@ from hitl.errors import NotApprover
 from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.life import Request
 from sayso_client.settings import configuration
 from sayso_client.wire import request
 from tests.answered import answers
 from tests.clients.answering import answer_with, chunked, problem, read_request
-from tests.sentences import raises
+from tests.sentences import raises, says
 
 Answering = Callable[[bytes], Path]
 
@@ -214,3 +215,13 @@ def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
 
             with answers(NotApprover, match="Not you"):
                 client.call("ask", args={"text": "x" * 1_000_000})
+
+
+def test_a_traceback_names_the_address_and_the_message_does_not() -> None:
+    """Who wrote the wrong address finds it in the note. The message may reach a model, so it names no address."""
+    nowhere = "http://127.0.0.1:1"
+    with Sayso(configuration(url=nowhere, token="t"), patience_s=0) as sayso, pytest.raises(ClientError) as lost:
+        sayso.ask(Request("pay", {}))
+
+    assert says("\n".join(lost.value.__notes__), "reach.tried", where=nowhere)
+    assert "127.0.0.1" not in lost.value.message

@@ -29,7 +29,7 @@ _MARGIN_S = 5
 #: The shortest and the longest time to wait that the service accepts, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
-#: The event with which `installing.py` checks an installed hook. No host sends it, and nobody is asked.
+#: The event with which `installing.py` checks an installed hook. Hosts don't send it, and it asks nobody.
 PROBE = {"sayso": "probe"}
 #: The key in the answer to PROBE. Its value has a code and a reason: the code is REACHED, or that of the ClientError.
 PROBED, REACHED = "sayso", "reached"

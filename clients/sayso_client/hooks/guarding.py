@@ -33,13 +33,15 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 """
 
 
-def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]) -> list[tuple[str, str]]:
+def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int], way: str) -> list[tuple[str, str]]:
     """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
 
     `hook` is the hook's command, and the files that it names count too. `files` are the files that install it. `users`
-    are the ids of the users as whom agents run. The state is `red` if the service runs as another user, because the
-    hook is then the weak point. It is `yellow` if the service runs as the agent's own user, or on another machine: such
-    an agent could change more than the hook. Anybody else who can change something is `red`.
+    are the ids of the users as whom agents run. `way` is the sentence that says how to keep them out.
+
+    The state is `red` if the service runs as another user, because the hook is then the weak point. It is `yellow` if
+    the service runs as the agent's own user, or on another machine: such an agent could change more than the hook.
+    Anybody else who can change something is `red`.
     """
     at = hook.index("-I") if "-I" in hook else len(hook)
     python = hook[at - 1] if hook else ""
@@ -54,7 +56,7 @@ def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]
         if opened := _changeable(paths, user) - anybody:
             key = "hook.open" if service in {None, user} else "hook.open.apart"
             state = "yellow" if service in {None, user} else "red"
-            found.append((state, say(key, user=_name(user), paths=_told(opened))))
+            found.append((state, f"{say(key, user=_name(user), paths=_told(opened))} {way}"))
     return found
 
 

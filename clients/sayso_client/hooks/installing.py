@@ -94,6 +94,14 @@ class Restoring(Protocol):
         """Undo the other changes of `put`: return the settings with the earlier values from `before`."""
 
 
+@runtime_checkable
+class Skipping(Protocol):
+    """A host that skips an installed hook until a person trusts it."""
+
+    def skipped(self, file: Path, text: str) -> str | None:
+        """Return the catalogue key of the reason for which the host skips our hook in these settings, or None."""
+
+
 @dataclass(frozen=True)
 class Service:
     """The address of the service: a socket and the service's user id, or a URL with files for the token and the CA."""
@@ -317,8 +325,11 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
             found.append(("red", say("hook.off", file=switch[0], host=host, switch=switch[1])))
         if not _is_as_written(host, file, line):
             found.append(("red", say("hook.changed", file=file, host=host)))
+        if isinstance(known, Skipping) and (reason := known.skipped(file, _read(file) or "")):
+            found.append(("red", say(reason, file=file)))
     files = [file, *([plugin] if plugin else [])]
-    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users)
+    way = say("hook.close.managed") if known.MANAGED not in {None, str(file)} else say("hook.close.own")
+    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users, way)
 
 
 def _named(known: Host, host: str, file: Path) -> str:

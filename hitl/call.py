@@ -246,7 +246,7 @@ class Preparation(Struct, frozen=True):
     arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
     notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
     give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
-    call runs more files than `preconditions` can cover, so it never runs unasked.
+    call runs files that `preconditions` don't cover, so it never runs unasked.
     """
 
     sentence: str

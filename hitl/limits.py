@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from hitl.call import Ask, Call, Decision, Runs
+from hitl.cards.card import outcome_fact
 from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
 from hitl.outcomes import Refusal, fact
 from hitl.question import is_asked, is_question
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from hitl.outcomes import Fact
 
 SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
@@ -72,18 +75,22 @@ class Rejections:
     """
 
     limits: Limits
-    #: (requester, agent, tool, digest) -> the short ref of the rejected call, and the time of the rejection.
-    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
+    #: (requester, agent, tool, digest) -> the short ref of the rejected call, the time of the rejection, and the
+    #: outcome with the person and the reason.
+    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime, Fact]] = field(
         default_factory=lambda: FIFOCache(_KEPT)
     )
 
     def heard(self, call: Call) -> None:
-        """Remember a call that a person rejected."""
+        """Remember a call that a person rejected, and the reason, which may follow later."""
         if call.decision is Decision.REJECTED and call.decided_at is not None and not _is_own(call):
-            self._rejected[call.requester, call.agent, call.tool, call.digest] = call.short, call.decided_at
+            told = call.short, call.decided_at, outcome_fact(call)
+            self._rejected[call.requester, call.agent, call.tool, call.digest] = told
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
+
+        The error names the person and repeats the reason, because another session may ask this time.
 
         A tool call of the service's own agent is always admitted, because a person told that agent to make it. A person
         who repeats an instruction means it.
@@ -93,10 +100,10 @@ class Rejections:
         rejected = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
         if rejected is None:
             return
-        short, decided_at = rejected
+        short, decided_at, outcome = rejected
         seconds = (now - decided_at).total_seconds()
         if seconds < self.limits.again_s:
-            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds)))
+            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds), outcome=outcome))
 
 
 def _is_own(call: Ask | Call) -> bool:

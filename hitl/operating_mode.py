@@ -106,7 +106,7 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     """Return the verdict after the rules that no policy can loosen.
 
     The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
-    to high or critical, critical calls, calls that run more files than can be bound, and calls whose caller demands
+    to high or critical, critical calls, calls that run files that can't be bound, and calls whose caller demands
     that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:

@@ -632,6 +632,14 @@ class Paths(Protocol):
         tracked.
         """
 
+    def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
+        """Return the patterns after ``!`` in the ignore files that a search below this folder obeys (gitignore(5)).
+
+        A search also reads a hidden file if such a pattern matches the file's name. `files` holds all files below the
+        folder, relative to it; the ignore files of the folders above are read too. Return None if an ignore file can't
+        be read.
+        """
+
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """List the files below a folder, visiting at most `most` entries. Return None if nothing is at this path.
 

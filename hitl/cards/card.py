@@ -13,6 +13,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
 from hitl.cards.masked import masked
@@ -37,6 +39,7 @@ from hitl.proof.canonical import digest_mark
 from hitl.question import is_question, options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from hitl.cards.lines import Line
@@ -54,6 +57,8 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+#: The ends of a call that didn't run, whose sentence may have a reason of ours.
+_UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
@@ -186,8 +191,17 @@ def card(
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the action on the same line, for lists."""
+    return listed(call, names, wording)[0]
+
+
+def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
+    """Return the headline, and the arguments that are below the action on the card, with their values, on one line.
+
+    A list shows the arguments on a line of their own: in the headline, an argument could look like the action. The
+    options of a question aren't arguments.
+    """
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
-    return told.summary(shown)
+    return told.summary(shown), "" if shown.act == "ask" else one_line(", ".join(_values(shown)), _LINE)
 
 
 def output_of(call: Call) -> str:
@@ -333,6 +347,8 @@ class _Teller:
             key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
+        elif call.status in _UNFIT and _unfit(call):
+            key = f"ending.{call.status.value}.unfit"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
         by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
@@ -353,6 +369,28 @@ class _Teller:
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
         time = _moment(call, call.decided_at or call.deadline)
         return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _values(shown: Shown) -> Iterator[str]:
+    """Yield each argument of a card with its value. A text is quoted, so that it can't look like another argument."""
+    name = ""
+    for part in shown.parts:
+        if part.kind is PartKind.FIELD and not part.text:
+            name = part.name  # The blocks that follow hold its value.
+        elif part.kind is PartKind.EMPTY and part.name:
+            yield f"{part.name} {part.text}"
+        elif part.kind is PartKind.FIELD or (part.kind is PartKind.CODE and name):
+            yield f"{part.name or name} {_value(part.text)}"
+            name = ""
+
+
+def _value(text: str) -> str:
+    """Return a value of an argument on one line: a list or an object as JSON, anything else as `quoted` writes it."""
+    try:
+        is_text = not isinstance(msgspec.json.decode(text), list | dict)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        is_text = True
+    return quoted(text) if is_text else one_line(text, 60)
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
@@ -612,6 +650,8 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
+    if status in _UNFIT and _unfit(call):
+        key = f"outcome.{status.value}.unfit"
     if is_question(call):
         key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
@@ -638,6 +678,8 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
         return wording.sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
+    if call.status in _UNFIT and _unfit(call):
+        key = f"agent.{call.status.value}.unfit"
     return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 

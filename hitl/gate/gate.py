@@ -58,13 +58,16 @@ class Gate(GateContext):
         """
         return await decide.add_reason(self, target, identity, reason)
 
-    async def withdraw(self, target: str, identity: str) -> Call:
+    async def withdraw(self, target: str, identity: str, *, left: bool = False) -> Call:
         """Withdraw a pending call, for its requester or an operator.
+
+        `left` says that the program that asked has left, and puts that on the card. Then a call that was decided, and
+        that its caller should have claimed, ends as lapsed at once.
 
         Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
         ConfirmationExpired.
         """
-        return await end.withdraw(self, target, identity)
+        return await end.withdraw(self, target, identity, left=left)
 
     async def undeliverable(self, ref: str, said: str) -> Call:
         """End a pending call whose card every surface refused. `said` holds the surface's error message.

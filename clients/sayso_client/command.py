@@ -91,7 +91,7 @@ class Command:
         self._at_once = at_once
         #: The line that says that people have less time than the caller wanted, else ''.
         self._shorter = ""
-        #: The lines of the record about unseen cards that were printed.
+        #: The lines of the record that were printed because a card couldn't be shown.
         self._unseen: set[str] = set()
 
     def ask(
@@ -197,7 +197,7 @@ class Command:
         return ended.status
 
     def _refused(self, said: str) -> int:
-        """Print why the call wasn't run, unless that was printed already, as `said`. Return the exit status."""
+        """Print why the call wasn't run. Print nothing if `said`. Return the exit status."""
         call = self._asking.call
         if self._shorter and self._quiet and call["status"] == "expired":
             tell(self._shorter, "yellow")

@@ -1,4 +1,4 @@
-"""Makes the card of a request from the call alone. Each surface then gives it the platform's form.
+"""Makes the card of a request from the call alone. Each surface then shows the card in its platform's form.
 
 A pending card names the requester, the action and the place; then it shows the action itself, the risk and the
 warnings; then the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are visible and
@@ -72,7 +72,7 @@ class Way(StrEnum):
     REPLY = "reply"
     #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: People answer by buttons only, because words don't reach us there.
+    #: People answer by buttons only, because their words don't reach Sayso there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
@@ -149,11 +149,9 @@ def card(
     platform: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Card:
-    """Return the card of a call in its present state.
-
-    `reader` is the only principal who reads the card, or '' if several people read it; the card calls that person
-    "you". `platform` is the platform that shows the card; people have their names on that platform. `wording` is
-    the language of the place.
+    """Return the card of a call in its present state. `reader` is the only principal who reads the card, and the card
+    calls that person "you". It is '' if several people read the card. `platform` is the platform that shows the card;
+    people have their names on that platform. `wording` is the language of the place.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -220,7 +218,7 @@ def is_cut(call: Call) -> bool:
 
 
 class _Teller:
-    """Makes the lines of a card that name people, so that each person has the same name in all of them."""
+    """Makes the lines of a card that name people, so that each person has the same name in every line."""
 
     def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
@@ -329,7 +327,7 @@ class _Teller:
         )
 
     def how(self, shown: Shown, way: Way) -> Line:
-        """Return the instructions for the reader, or who else may decide if the reader may not."""
+        """Return the instructions for the reader. If the reader may not decide, return who else may."""
         call, asks = self._call, is_question(self._call)
         may_approve, may_reject = self.may(way)
         if not may_approve:
@@ -432,7 +430,7 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Return the programs that would run although the shown command doesn't name them."""
+    """Return the programs that would run and that the shown command doesn't name."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
@@ -744,5 +742,5 @@ def _clause(text: str) -> Stored:
 
 
 def _told(text: str) -> str:
-    """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
+    """Return somebody's words on one line. They are masked before they are cut, so that no part of a secret shows."""
     return one_line(mask(text), _LINE)

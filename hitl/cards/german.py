@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GERMAN: Mapping[str, str] = {
     # why a call has its risk
     "why.floor": "Der Aufruf läuft nicht abgeschottet und erreicht deshalb mehr, als er nennt.",
-    "why.unbound": "Der Aufruf führt mehr Dateien aus, als eine Freigabe festhalten kann.",
+    "why.unbound": "Der Aufruf führt Dateien aus, die eine Freigabe nicht festhalten kann.",
     "why.policy_error": "Die Richtlinie lässt sich nicht auswerten. Deshalb ist nichts erlaubt.",
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",
@@ -367,6 +367,10 @@ GERMAN: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
+    "model.title": "Sagen Sie, was getan werden soll, oder beginnen Sie so",
+    "model.prompt.help": "Was kannst du tun?",
+    "model.prompt.pending": "Was ist offen?",
+    "model.prompt.whoami": "Wer bin ich hier?",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",
     "model.why.status": "Sein Anbieter antwortete mit Status {status}",
     "model.why.slow": "Es brauchte länger als {seconds} s",
@@ -471,6 +475,7 @@ GERMAN: Mapping[str, str] = {
     "shell.does.scripts": "einen Befehl ausführen, mit diesen Dateien, wie sie jetzt sind: {scripts}",
     "shell.scripts.more": "{scripts} und {count} weitere",
     "shell.scripts.beyond": "Es führt mehr aus, als festgehalten werden kann. Diese Dateien können sich bis dahin ändern: {scripts}",
+    "shell.scripts.unread": "Dieser Dienst kann diese Dateien nicht lesen, sie können sich also bis dahin ändern: {scripts}",
     "shell.scripts.outside": "Diese Dateien liegen außerhalb des Arbeitsordners und können sich bis dahin ändern: {scripts}",
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",

@@ -27,7 +27,7 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
-    "why.unbound": "It runs more files than an approval can bind.",
+    "why.unbound": "It runs files that an approval can't bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
@@ -547,6 +547,10 @@ ENGLISH: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
+    "model.title": "Say what you want done, or begin with one of these",
+    "model.prompt.help": "What can you do?",
+    "model.prompt.pending": "What is pending?",
+    "model.prompt.whoami": "Who am I here?",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",
@@ -735,6 +739,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
     "shell.scripts.beyond": "It runs more than can be bound. These files may change before it runs: {scripts}",
+    "shell.scripts.unread": "This service can't read these files, so they may change before it runs: {scripts}",
     "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
@@ -932,12 +937,12 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of the catalogue themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: A number as our sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero. They stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks

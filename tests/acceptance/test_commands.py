@@ -17,6 +17,8 @@ from hitl.outcomes import Refusal, Told
 from tests.acceptance.installation import Installation
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 
 @pytest.fixture
 def waiting(service: Installation) -> Iterator[str]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.forked
+
 
 def asked(service: Installation, name: str) -> dict[str, Any]:
     """A pending request whose command names this."""

@@ -1,4 +1,4 @@
-"""Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
+"""Builds the model-backed agent from its model, its instructions and its tools.
 
 The extra `agent` is imported only when a model is made.
 """

@@ -118,7 +118,7 @@ def _target(name: str, server: McpServerSettings) -> Target:
 
 def _read(server: str, key: str, files: Mapping[str, Path]) -> dict[str, str]:
     return {
-        name: read_secret(f"mcp.servers.{server}.{key}.{name}", file).get_secret_value() for name, file in files.items()
+        name: read_secret(f"mcp.servers.{server}.{key}", name, file).get_secret_value() for name, file in files.items()
     }
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.errors import SettingsError
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ _TYPES = frozenset({None, "stdio", "http", "streamable-http", "streamableHttp"})
 
 
 def usual_file(client: McpClient) -> Path:
-    """Return the file in which the client usually keeps its servers."""
+    """Return the usual file of the client's servers."""
     return Path(_FILES[client][0]).expanduser()
 
 
@@ -390,8 +390,8 @@ def _rewritten(client: McpClient, before: bytes, moved: Sequence[Server], relay:
 
 
 def _rewritten_toml(text: str, moved: Sequence[str], relay: list[str]) -> str:
-    """Return a TOML file as `_rewritten` returns other files, table by table. Raises SettingsError if another table
-    would be lost.
+    """Return the client's TOML file with the relay in place of the moved servers, table by table. Raises SettingsError
+    if another table would be lost.
 
     A relay that somebody added by hand is replaced.
     """

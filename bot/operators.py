@@ -1,8 +1,8 @@
 """Loads an operator's own handlers of chat events: a Python file or module that the settings name.
 
 The module has a function `register(app)`, which adds handlers to an application object of the platform's own library.
-Our handlers are on another such object, which gets each event first. So an operator's handler can't stop ours. That
-handler gets neither the gate nor the store, so it can't decide.
+Our handlers are on another application object, which gets each event first. So an operator's handler can't stop our
+handlers. That handler gets neither the gate nor the store, so it can't decide.
 """
 
 from __future__ import annotations

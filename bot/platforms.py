@@ -137,7 +137,7 @@ def _shortage(state: Path) -> Iterator[str]:
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:
-        yield f"store: {state} is out of reach: {error.strerror}"
+        yield say("start.disk.away", state=state, why=error.strerror)
         return
     if free < _LEAST_FREE_BYTES:
-        yield f"store: the disk of {state} is full. Free some space"
+        yield say("start.disk.full", state=state)

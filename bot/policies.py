@@ -82,7 +82,7 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Return the document after two reads in a row gave the same text: then nobody is writing it.
+        """Return the document after two reads in a row gave the same text: this shows that nobody is writing it.
 
         Raises SettingsError.
         """

@@ -17,10 +17,10 @@ from bot.change_observers import Listeners
 from bot.journal import Journal
 from bot.rolling_back import roll_back
 from bot.waiting import Waiting
+from bot.wording import say
 from bot.workers.expiry import Expiry
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.cards.masked import looks_large
-from hitl.cards.wording import say
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
@@ -148,7 +148,7 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call after the work that is needed to show it without delay."""
+        """Return the call when it can be shown without delay."""
         await self.gate.ready(call)
         return call
 

@@ -48,6 +48,7 @@ from hitl.limits import Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
+from sayso_client.settings import user_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -148,13 +149,13 @@ class AgentSettings(_Part):
 
     def secret(self) -> str:
         """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
-        key = self.key or (read_secret("agent.key_file", self.key_file) if self.key_file else None)
+        key = self.key or (read_secret("agent", "key_file", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
     def instructions(self) -> str:
         """Return the operator's instructions for the model. Raises SettingsError if the file can't be read."""
         file = self.instructions_file
-        return read_secret("agent.instructions_file", file).get_secret_value() if file else ""
+        return read_secret("agent", "instructions_file", file).get_secret_value() if file else ""
 
 
 class StageSettings(_Part):
@@ -356,8 +357,8 @@ class Settings(BaseSettings):
     def whence(self) -> str:
         """Return a sentence for people: which settings file and which state folder a command has read."""
         if self._source is None:
-            return say("settings.none", folder=Path.cwd(), state=self.folder("state"))
-        return say("settings.read", file=self._source.absolute(), state=self.folder("state"))
+            return say("setting.unread", folder=Path.cwd(), state=self.folder("state"))
+        return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
         """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
@@ -385,7 +386,7 @@ class Settings(BaseSettings):
         named = {
             one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
         }
-        read = {one: read_secret(f"{name}.{one}_file", file) for one, file in named.items() if file is not None}
+        read = {one: read_secret(name, f"{one}_file", file) for one, file in named.items() if file is not None}
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
@@ -506,9 +507,7 @@ def default_runtime() -> Path:
     """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
-    if given := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(given) / "sayso"
-    return Path(f"/tmp/sayso-{os.getuid()}")  # noqa: S108 - checked for its owner and mode before it is used
+    return user_runtime()
 
 
 def find_config(given: Path | None) -> Path | None:
@@ -571,13 +570,13 @@ def _digest(file: Path) -> str:
         return ""
 
 
-def read_secret(setting: str, file: Path) -> SecretStr:
+def read_secret(section: str, key: str, file: Path) -> SecretStr:
     """Return the content of a file that holds a secret. Raises SettingsError, which names the setting and the file."""
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else say("setting.secret.binary")
-        raise SettingsError(say("setting.secret.unreadable", setting=setting, file=file, why=why)) from error
+        raise SettingsError(say("setting.secret.unreadable", setting=f"{section}.{key}", file=file, why=why)) from error
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:

@@ -50,7 +50,7 @@ class Talker(Protocol):
     def shows_rejection(self, call: Call) -> bool:
         """Return whether the person already sees this rejection, so that an answer would only repeat it.
 
-        A chat shows the outcome on the call's card, so it returns False.
+        A chat returns False, because there the card shows the outcome.
         """
 
     def learn_move(self, old: str, new: str) -> None:
@@ -95,6 +95,18 @@ class Talker(Protocol):
         """If `on` is true, show people that an answer is being made. If it is false, stop showing that.
 
         The sign also ends by itself after some seconds. A platform without such a sign does nothing.
+        """
+
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Suggest to a person what they may say to the agent: label of a button -> words that a press of it sends.
+
+        `title` is above the buttons. A platform without such buttons does nothing. A refusal is only logged.
+        """
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Name a person's conversation with the agent. A refusal is only logged.
+
+        A platform whose conversations have no names does nothing.
         """
 
     async def mark_undecided(self, message: str) -> None:

@@ -38,7 +38,7 @@ class Person(BaseHTTPRequestHandler):
 def serving(path: Path) -> Iterator[None]:
     """Listen on a Unix socket as this user."""
     with socketserver.ThreadingUnixStreamServer(str(path), Person) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield
         server.shutdown()

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=BaseException)
 
-#: For each platform with a catalogue of its own: its sentences.
+#: For each adapter with a catalogue of its own: its sentences.
 OWNERS = {
     path.parent.name: import_module(f"adapters.{path.parent.name}.wording").ENGLISH
     for path in sorted((Path(__file__).parents[1] / "adapters").glob("*/wording.py"))
 }
-#: The service's catalogue, with that of its process and of each platform.
+#: The service's catalogue, with that of its process and of each adapter.
 SERVICE = {
     **wording.ENGLISH,
     **process_wording.ENGLISH,

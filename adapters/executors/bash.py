@@ -51,8 +51,8 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The last texts of at most this many scripts are remembered. From them, the card shows the changes since people were
-#: last asked.
+#: The last texts of at most this many scripts are remembered. The card compares with them, and shows the changes since
+#: people were last asked.
 _REMEMBERED = 256
 
 
@@ -85,8 +85,8 @@ class Shell:
 
         The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
         the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
-        the previewed files and the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation
-        if no shell can take the line.
+        the previewed files and the scripts. If one of these changes, the command doesn't run. Raises
+        InvalidConfirmation if no shell can take the line.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -105,7 +105,7 @@ class Shell:
             preview=found.preview if found else self._changes(scripts),
             notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
-            unbound=bool(run.unbound),
+            unbound=bool(run.unbound or run.unread),
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
@@ -164,6 +164,8 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.unbound:
             yield say("shell.scripts.beyond", scripts=_named(run.unbound))
+        if run.unread:
+            yield say("shell.scripts.unread", scripts=_named(run.unread))
         # In a sandbox, a command sees the system's files and no other files outside of the workspace.
         if run.outside and self.sandbox.way is Confinement.NONE:
             yield say("shell.scripts.outside", scripts=_named(run.outside))

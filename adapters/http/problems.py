@@ -69,7 +69,7 @@ def handle(app: FastAPI) -> None:
 
 
 def invalid(error: RequestValidationError) -> InvalidConfirmation:
-    """Return our error for a request that doesn't fit its model. It names the first mistakes."""
+    """Return an error for a request that doesn't fit its model. The error names the first mistakes."""
     return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
 
 

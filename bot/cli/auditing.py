@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
-from hitl.cards.wording import say, sentence
+from bot.wording import say
+from hitl.cards.wording import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -157,7 +158,7 @@ def query(
     from adapters.database.sqlite.history import history
 
     if json and csv:
-        fail("Name --json or --csv, not both.", 2)
+        fail(say("cli.json_or_csv"), 2)
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
@@ -279,7 +280,7 @@ def _known(given: list[str] | None, known: Iterable[str], option: str) -> frozen
     choices = list(known)
     for value in given or ():
         if value not in choices:
-            fail(f"{option} {value!r} is none of {', '.join(choices)}", 2)
+            fail(say("cli.choice", option=option, value=repr(value), choices=", ".join(choices)), 2)
     return frozenset(given or ())
 
 

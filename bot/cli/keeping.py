@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.terminal import tell
 
 if TYPE_CHECKING:

@@ -137,9 +137,8 @@ def _source(settings: Settings, path: Path | None) -> Check:
     """Check that there is a settings file. Without one, only an environment that sets something is a choice."""
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
-    if settings.model_fields_set:
-        return Check("settings", Health.YELLOW, say("doctor.settings.environment", folder=Path.cwd()))
-    return Check("settings", Health.RED, say("doctor.settings.none", folder=Path.cwd()))
+    state, key = (Health.YELLOW, "environment") if settings.model_fields_set else (Health.RED, "none")
+    return Check("settings", state, say(f"doctor.settings.{key}", folder=Path.cwd()))
 
 
 def _service_uid(settings: Settings) -> int:
@@ -196,8 +195,8 @@ def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Ch
     if in_force:
         return Check(role, Health.GREEN, ", ".join(in_force))
     if listed:
-        return Check(role, Health.RED, say(f"doctor.{role}.revoked", names=", ".join(listed)))
-    return Check(role, Health.RED, say(f"doctor.{role}.none", uid=os.getuid()))
+        return Check(role, Health.RED, say(f"doctor.list.{role}.revoked", people=", ".join(listed)))
+    return Check(role, Health.RED, say(f"doctor.list.{role}.none", uid=os.getuid()))
 
 
 def _names(people: Directory, role: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.wire import SOCKET_NAME
 

@@ -1,4 +1,6 @@
-"""Opens connections to a service on another machine: over TLS, with a bearer token, by the standard library alone."""
+"""Opens connections to a service on another machine, over TLS and with a bearer token. It uses only the standard
+library.
+"""
 
 from __future__ import annotations
 

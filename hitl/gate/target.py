@@ -126,8 +126,8 @@ async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> 
 def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None, Answer]:
     """Return the one call that a reply is about, or None and the answer to give instead.
 
-    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another, it
-    decides neither.
+    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another call,
+    it decides neither call.
     """
     unclear = reading.verdict is Says.UNCLEAR
     if reading.target and scene.aimed and (named is None or scene.answered is None or named.ref != scene.answered.ref):
@@ -176,8 +176,8 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
 
-    For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
-    reason to that person's own rejection, it returns the call nevertheless.
+    If the person themselves decided the call, return None, because people know their own decisions. But if the reply
+    adds a reason to that person's rejection, return the call.
     """
     last = scene.last
     if last is None:

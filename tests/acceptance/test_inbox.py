@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.forked
+
 
 def asked(service: Installation, name: str) -> dict[str, Any]:
     """A pending request whose command names this."""
@@ -126,7 +128,7 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout
     assert says(nothing.stderr, "audit.none")
-    assert says(nothing.stderr, "settings.read", file=service.config, state=service.state)
+    assert says(nothing.stderr, "setting.read", file=service.config, state=service.state)
 
 
 def test_history_in_a_folder_without_settings_says_where_it_looked(
@@ -140,8 +142,8 @@ def test_history_in_a_folder_without_settings_says_where_it_looked(
     state = tmp_path / ".local" / "state" / "sayso"
 
     assert 1 == told.exit_code
-    assert says(told.output, "audit.no_database", state=state)
-    assert says(told.output, "settings.none", folder=tmp_path, state=state)
+    assert says(told.output, "cli.no_database", state=state)
+    assert says(told.output, "setting.unread", folder=tmp_path, state=state)
 
 
 def test_every_command_calls_a_person_by_their_name(service: Installation) -> None:

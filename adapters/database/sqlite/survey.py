@@ -19,6 +19,7 @@ from sqlmodel import Session, SQLModel, col, select
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
+from adapters.database.wording import say
 from hitl.call import Event, PostKind
 from hitl.credentials import Scope
 from hitl.errors import Unavailable
@@ -128,7 +129,7 @@ class Survey:
     def must_be_current(self, database: Path) -> None:
         """Raise Unavailable if this code can't read the schema of the database."""
         if self.schema != schema.REVISIONS[-1]:
-            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+            raise Unavailable(say("database.older", path=database))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

@@ -42,9 +42,8 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may have other effects than the tables list for its name.
-
-    In that case no rule by kind may allow the call.
+    """Return whether the tool may have other effects than the tables list for its name. If it may, no rule by kind may
+    allow the call.
 
     There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
     something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:

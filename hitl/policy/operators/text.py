@@ -107,7 +107,7 @@ def is_encodable(text: str) -> bool:
 
 
 def _build_credential(condition: Condition, use: ConditionUse) -> Test:
-    """Compile ``credential``: whether a text holds a secret in one of the forms that are masked on cards."""
+    """Compile ``credential``, which tests whether a text holds a secret in a format that cards mask."""
     wanted: bool = condition.value
 
     def judge(value: Any) -> int:

@@ -114,7 +114,9 @@ def _bodies(node: Node) -> list[str]:
 
 
 def _printed(command: Node, read: Read) -> list[str]:
-    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, with escapes decoded and not decoded."""
+    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, both with decoded escapes and with the
+    escapes as written.
+    """
     found = _words(command)
     if not found or _PRINTERS.isdisjoint(map(base_name, read(found[0]))):
         return []

@@ -20,6 +20,7 @@ from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings
+from hitl.cards.wording import say
 from hitl.platforms import Check, Health
 from simulators.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 from tests.next_steps import without_a_step
@@ -108,7 +109,7 @@ class TestSetUp:
         told = await world.set_up()
 
         assert [] == (await world.changes())[before:]
-        assert ["token: belongs to @sayso_bot", "webhook: none, so polling works"] == told[:2]
+        assert [say("deploy.telegram.token", name="sayso_bot"), say("deploy.telegram.polling")] == told[:2]
         assert {"right already"} == {line.partition(": ")[2] for line in told[2:]}
 
     async def test_a_webhook_is_all_that_is_set_again(self, world: World) -> None:
@@ -149,7 +150,7 @@ class TestSetUp:
         await world.telegram.say(world.ada, world.account, "hello")
         told = await world.set_up()
 
-        assert "webhook: removed, so polling works; waiting updates are kept" == told[1]
+        assert say("deploy.telegram.polling.now") == told[1]
         assert "deleteWebhook" == (await world.changes())[-1]
         assert ["hello"] == [update["message"]["text"] for update in await world.telegram.pending()]
 

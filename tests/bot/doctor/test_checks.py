@@ -20,6 +20,7 @@ from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works
 from bot.doctor.checks import _dry_run, run_checks
 from bot.settings import Settings, load
+from bot.wording import say
 from hitl.call import Entry, Event
 from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit, adding
@@ -37,6 +38,8 @@ ME, OTHER = f"local:{os.getuid()}", "local:4321"
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
 
 
+#: The name of the check of requests from chats that no setting names.
+OTHER_CHATS = say("doctor.origin.name.other", platform="Telegram")
 #: Nobody else of this machine.
 OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
 
@@ -543,7 +546,7 @@ def test_a_list_on_which_everybody_is_revoked_is_not_called_empty(
     found = checked()["approvers"]
 
     assert Health.RED is found.state
-    assert says(found.text, "doctor.approvers.revoked", names=ME)
+    assert says(found.text, "doctor.list.approvers.revoked", people=ME)
 
 
 def test_who_is_revoked_and_on_no_list_is_green(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
@@ -593,7 +596,7 @@ def test_each_origin_has_a_line(checked: Callable[..., dict[str, Check]], tmp_pa
     shutil.copy(migrated, tmp_path / "state" / "sayso.db")
     token(tmp_path / "state", "ci", "agent", None, None)
     after = checked(settings)
-    named = ["requests from local", "requests from telegram:-1", "requests from other chats on Telegram"]
+    named = ["requests from local", "requests from telegram:-1", OTHER_CHATS]
 
     assert named == [name for name in before if name.startswith("requests from")]
     assert "requests from http" in after
@@ -610,7 +613,7 @@ def test_a_platform_whose_people_all_approve_elsewhere_is_red(checked: Callable[
     api = "http://127.0.0.1:9"
     """
 
-    assert Health.RED is checked(settings)["requests from other chats on Telegram"].state
+    assert Health.RED is checked(settings)[OTHER_CHATS].state
 
 
 @pytest.mark.parametrize(

@@ -496,7 +496,7 @@ ENGLISH: Mapping[str, str] = {
     "suggest.next": "Read each rule, and take out those that should go on asking.",
     "suggest.approved": "approved {approved:time|times} by {people:person|people}, and never ended otherwise",
     "suggest.folder": "always in {folders}; the rule allows it in every folder",
-    "suggest.none": "No kind of request was approved {least} times without ever ending otherwise.",
+    "suggest.none": "No kind of request was approved {least} times without ever ending otherwise, so no policy was written. Try again later, or with a smaller --least.",
     "show.shown": " in {route}",
     "show.not_shown": ": the card can't be shown in {route}: {why}",
     "show.flawed": "Don't trust what follows.",

@@ -32,7 +32,7 @@ class Language:
 
     @property
     def phrases(self) -> Phrases:
-        """The phrases of the language. They are built at the first reply that may be in this language."""
+        """The phrases of the language. They are built when the first reply comes that may be in this language."""
         return _graph(self.code)
 
     def known(self, word: str) -> str | None:
@@ -107,7 +107,7 @@ def pleases(code: str) -> tuple[str, ...]:
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Of the languages written in these scripts, return those that know the most words of the reply."""
+    """Return the languages in these scripts that know the most words of the reply."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -132,7 +132,7 @@ def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[st
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Of the languages written in these scripts, return those that know the word."""
+    """Return the languages in these scripts that know the word."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 
@@ -207,7 +207,9 @@ def _sections(code: str) -> dict[str, list[str]]:
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for each word without its accents, and for small slips. Skip spellings of other words."""
+    """Yield (spelling, word) for each word without its accents, and for small slips. Spellings that are other words are
+    skipped.
+    """
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

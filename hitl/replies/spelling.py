@@ -1,4 +1,4 @@
-"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it forgives."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it accepts."""
 
 import re
 import unicodedata

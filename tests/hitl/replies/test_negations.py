@@ -200,3 +200,9 @@ def test_a_wrong_thing_behind_a_no_is_its_reason(text: str) -> None:
 
     assert Meaning.REJECT is said.verdict
     assert said.reason == text.partition(" ")[2]
+
+
+@pytest.mark.parametrize("text", ["non, annule", "não, cancela", "no. para", "ei, peruuta", "όχι, ακύρωση", "不，取消"])
+def test_two_noes_with_a_stop_between_them_reject(text: str) -> None:
+    """Without the stop, the words would deny the second no: "non annule"."""
+    assert verdict(read(text)).verdict is Meaning.REJECT

@@ -10,7 +10,7 @@ from tests.hitl.replies import automata
 _OBJECTIONS: dict[str, tuple[str, str]] = {
     "ar": (
         "اعتراض|اعتراضات|مانع|موانع|معترض|ضد|أعترض|نعترض|أمانع|نمانع|معارض",
-        "لا|ليس|لن|ما|مافي|بلا|بدون|دون|لست|لسنا",
+        "لا|ليس|لن|ما|مافي|مفيش|معنديش|بلا|بدون|دون|لست|لسنا",
     ),
     "bg": ("възражение|възражения|против|възразявам|възразяваме", "не|няма|нямам|нямаме|без|нищо"),
     "bn": ("আপত্তি|বিরোধিতা|বিরোধী|বিরুদ্ধে|বিপক্ষে", "না|নেই|নাই|নয়|নই"),
@@ -36,7 +36,7 @@ _OBJECTIONS: dict[str, tuple[str, str]] = {
         "objeción|objeciones|contra|inconveniente|inconvenientes|reparos|reparo|pega|pegas|opongo",
         "no|nada|sin|ninguna|ningún|cero",
     ),
-    "fa": ("اعتراض|اعتراضی|مخالف|مخالفت|ایرادی", "بدون|ندارم|نداریم|نیست|نیستم|نیستیم|ندارد|نمی‌کنم|نمیکنم"),
+    "fa": ("اعتراض|اعتراضی|مخالف|مخالفت|ایرادی", "بدون|نداره|ندارم|نداریم|نیست|نیستم|نیستیم|ندارد|نمی‌کنم|نمیکنم"),
     "fi": ("vastaan|vastusta|vastustettavaa|estettä|esteitä|huomautettavaa", "ei|en|ilman|mitään|emme"),
     "fr": (
         "objection|objections|d'objection|opposition|opposé|opposée|contre|inconvénient|redire|objecter",

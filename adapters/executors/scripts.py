@@ -270,7 +270,7 @@ class _Finder:
     def _reads_commands(self, command: SimpleCommand) -> bool:
         """Return whether a program may read commands from its input.
 
-        It may if no argument names a file, or if an argument isn't known before the run.
+        It may read commands if no argument names a file, or if an argument isn't known before the run.
         """
         if command.base is None:
             return True
@@ -409,7 +409,7 @@ def _inputs(reading: ShellReading) -> list[str]:
     """Return the names of the files that a line reads through `<`, without their quotes."""
     if reading.tree is None:
         return []
-    from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415 - as above
+    from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415
 
     found = []
     for node in descend(reading.tree):
@@ -423,6 +423,6 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 def _only_reading() -> frozenset[str]:
     """Return the programs that start no other program. Such a program only reads a script among its arguments."""
-    from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
+    from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415
 
     return frozenset(STARTS_NOTHING)

@@ -1,4 +1,4 @@
-"""Implements what policy conditions need to know about this machine: paths and hosts, at the moment of the call."""
+"""Gives policy conditions their facts about this machine: paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class RealPaths:
         while at != "/":
             folder, name = os.path.split(at)
             swapped = name.swapcase()
-            if swapped != name and os.path.exists(at):  # noqa: PTH110 - as above
-                return _same(at, os.path.join(folder, swapped))  # noqa: PTH118 - as above
+            if swapped != name and os.path.exists(at):  # noqa: PTH110
+                return _same(at, os.path.join(folder, swapped))  # noqa: PTH118
             at = folder
         return False
 
@@ -84,6 +84,6 @@ class SystemResolver:
 
 def _same(one: str, other: str) -> bool:
     try:
-        return os.path.samefile(one, other)  # noqa: PTH121 - as above
+        return os.path.samefile(one, other)  # noqa: PTH121
     except OSError:
         return False

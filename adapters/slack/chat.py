@@ -54,7 +54,7 @@ _LOOKED_BACK = 200
 
 @dataclass(frozen=True, slots=True)
 class SlackPerson:
-    """Slack's data about a person: the team, whether it is a bot, and the confirmed address if the app may read it."""
+    """Slack's data about an account: its team, its confirmed address if any, and whether it is a bot."""
 
     team: str
     bot: bool
@@ -119,6 +119,10 @@ class SlackChat:
         _, _, thread = parse_place(route)
         below = f"?thread_ts={thread}&cid={channel}" if thread else ""
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
+
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
 
     def learn_move(self, old: str, new: str) -> None:
         """Do nothing, because Slack never moves a conversation."""
@@ -362,7 +366,7 @@ class SlackChat:
         return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
-        """Return the Slack user ids of those principals, each once."""
+        """Return the Slack user ids of these principals, without duplicates."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 

@@ -48,7 +48,7 @@ class Alone:
     """The ways to send one person an answer that only they see, or to open a window for them.
 
     `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    page that they asked for. `url` takes answers in channels that the bot isn't a member of. `home` says that the
+    page that they asked for. `url` takes answers in channels in which the bot isn't a member. `home` says that the
     person is looking at the app's Home tab.
     """
 
@@ -113,7 +113,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
     Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
-    message. A lane is a channel. Each person's presses and commands in a channel have a lane of their own: a press or a
+    message. A lane is a channel. Each person's presses and commands in a channel have their own lane. A press or a
     command names its call, so it needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
@@ -198,7 +198,9 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
-    """Translate the opening of the Home tab into the command `pending`, given in private and answered on the tab."""
+    """Translate the opening of the Home tab into the command `pending` in the person's private conversation. The answer
+    appears on the tab.
+    """
     if event.get("tab") != "home":
         return None
     user = str(event["user"])

@@ -111,9 +111,8 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Return whether an event can't decide a call, and its conversation doesn't include the bot.
-
-        Nobody needs an answer to such an event.
+        """Return whether nobody needs an answer to an event, because it can't decide a call and the bot takes no part
+        in its conversation.
         """
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us

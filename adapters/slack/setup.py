@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.webhook import PATH
+from adapters.slack.wording import say
 from hitl.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> di
         base["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)
     if url or settings.is_pushed:
         if not url.startswith("https://"):
-            raise SettingsError(
-                "Requests by HTTP need the address at which Slack reaches this service: --url https://..."
-            )
+            raise SettingsError(say("setting.slack.address"))
         _push(base, url.rstrip("/") + PATH)
     return base
 

@@ -89,6 +89,10 @@ class TelegramChat:
         """Return the ref that the bot's latest message in `place` before the message `before` is about, or None."""
         return self._delivery.latest(place, before)
 
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
+
     def learn_move(self, old: str, new: str) -> None:
         """Send the cards for `old` to `new` from now on."""
         self._delivery.learn_move(old, new)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.terminal import tell
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def restore(
 
 
 def _revoked_again(found: Settings, names: Collection[str]) -> tuple[list[str], list[str]]:
-    """Take the rights of these tokens away again. Return the names of those that have none, and of those that work.
+    """Take the rights of these tokens away again. Return the names of the tokens without rights, and of the tokens that
+    still work.
 
     A token that is one of a person's identities still works, because ending its rights would end the person's rights.
     """

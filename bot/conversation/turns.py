@@ -75,8 +75,8 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did. While a question is open in a conversation whose texts needn't point to it, the word is
-        an answer.
+        Return whether it did. If a question is open in a conversation whose texts needn't point to it, the word is an
+        answer to the question.
         """
         if not (_is_word(_NEW, heard) and self._may_ask(heard)):
             return False
@@ -235,7 +235,7 @@ class _Turn:
 
 
 def _is_word(word: re.Pattern[str], heard: Text) -> bool:
-    """Return whether a text that is meant for the agent is just that word."""
+    """Return whether a text is meant for the agent and consists of this word alone."""
     listens = heard.addressed or heard.overheard or heard.private
     return listens and word.fullmatch(heard.text.strip().casefold()) is not None
 

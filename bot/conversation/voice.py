@@ -53,8 +53,8 @@ class Voice:
 
         A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
         approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
-        in private. If the platform lets us send the approver nothing in private, they are answered where they were
-        written, because an approver's reply always gets an answer.
+        in private. If the platform doesn't let Sayso write to the approver in private, the answers go to the same
+        conversation, because an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -89,7 +89,7 @@ class Voice:
         return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
 
     def _was_asked(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether the person was asked before, in public, what an unclear reply to this card means."""
+        """Return whether Sayso has asked the person before, in public, about an unclear reply to this card."""
         if answer.came is not Came.UNCLEAR or answer.call is None or not self.gate.people.is_chat(heard.conversation):
             return False
         return not self._hints.admits((heard.identity, answer.call.ref, "asked"))
@@ -158,6 +158,8 @@ class Voice:
         """Return the text that answers a reply, or '' if the surface itself shows the outcome of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
+            return ""
+        if answer.came is Came.REJECTED and answer.call is not None and self.talker.shows_rejection(answer.call):
             return ""
         return answer.told(self.gate.names, self.wording(heard, alone=alone))
 

@@ -23,7 +23,7 @@ _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
-    """A pattern that could not match what its author meant; the message says why."""
+    """A pattern that can't match the names that its author meant. The message gives the reason."""
 
 
 def is_pattern(text: str) -> bool:
@@ -263,7 +263,9 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression for all parts. Their shared beginning and ending compile once, not in each."""
+    """Return one regular expression for all parts. The beginning and the ending that all parts share are compiled only
+    once.
+    """
     if len(parts) == 1:
         return parts[0]
     begin = _ANY_FOLDER if all(part.startswith(_ANY_FOLDER) for part in parts) else ""
@@ -310,7 +312,7 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the letters at the end of a pattern, or the character class there.
+    """Return the letters or the character class at the end of a pattern.
 
     Return "" and None if the pattern ends in neither.
     """
@@ -334,7 +336,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Return whether some name matches two patterns of one component. A class counts as any character."""
+    """Return whether some name matches both patterns of one component. A class counts as any character."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -375,7 +377,8 @@ def name_pattern(text: str) -> re.Pattern[str]:
     return re.compile(translate(text), re.DOTALL)
 
 
-#: Characters that no tool's name has. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and ``:``.
+#: Characters that a tool's name can't have. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and
+#: ``:``.
 _NO_NAME = re.compile(r"[\s()|^$!\\,;\"'`<>&=%#{}\[\]]")
 _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 

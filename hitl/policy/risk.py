@@ -248,8 +248,8 @@ _MOST_VALUES = 2_000
 #: At most this many characters of an argument are read.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
-#: Every text that `_LOST` matches holds one of these. Each pattern begins with a letter, not with `\b`, because a
-#: search for a few first letters takes half the time.
+#: Every text that `_LOST` matches holds one of these beginnings of words. Each pattern begins with a letter, not with
+#: `\b`, because a search for a few first letters takes half the time.
 _loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 

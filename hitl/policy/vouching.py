@@ -90,9 +90,8 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """Return YES if the path is a file now, else UNSURE.
-
-        If the path names a branch or folder, git would show all of it.
+        """Return YES if the path is a file now, else UNSURE. If the path names a branch or a folder, git would show all
+        files in it.
         """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
@@ -340,7 +339,7 @@ def _last(alternative: str) -> str:
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out: it or a folder is hidden, or no pattern covers its name."""
+    """Return whether the command leaves a file out: it or a folder above it is hidden, or no pattern covers its name."""
     parts = name.split("/")
     hidden = [part.lower() for part in parts if part.startswith(".")]
     if use.shown is not None and not all(any(_may_be(part, pattern) for pattern in use.shown) for part in hidden):

@@ -15,6 +15,7 @@ from adapters.database.sqlite.examine import examine
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.folder import StateFolder, private_file
 from adapters.database.sqlite.survey import surveyed
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Restored:
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
-    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. None if the database
-    #: that the copy replaced can't tell.
+    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. It is None if the
+    #: replaced database doesn't show that.
     revived: frozenset[str] | None
 
 
@@ -58,7 +59,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     part = copy.with_name(copy.name + ".part")
     try:
         if copy.exists():
-            raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
+            raise Unavailable(say("database.copy.there", path=copy))
         part.unlink(missing_ok=True)
         private_file(part)
         address = f"{database.absolute().as_uri()}?mode=ro"
@@ -66,7 +67,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             connection.execute("VACUUM INTO ?", (str(part),))
         examined = examine(part, keys, mark)
         if examined.flaws:
-            raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
+            raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:
             owner = database.parent.stat()
             # Other users may be able to put a link into this folder, under the name of the copy.
@@ -96,16 +97,12 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
     finds a flaw, or if its MACs are of other keys.
     """
     if not os.access(copy, os.R_OK):
-        uid = os.geteuid()
-        raise Unavailable(
-            f"{copy} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a"
-            f" folder that this user can enter, and run: chown {uid} {copy}"
-        )
+        raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
     folder = StateFolder.open(state)
     try:
         examined = examine(copy, keys, Mark(state / "no-mark", keys))
         if examined.flaws:
-            raise Unavailable(f"{copy} isn't as it was written, or its keys are others. Nothing was changed.")
+            raise Unavailable(say("database.copy.changed", path=copy))
         with surveyed(copy) as survey:
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
@@ -122,7 +119,9 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return those of the copy's working tokens that the database calls revoked. None if it isn't there or damaged."""
+    """Return the names of the tokens that work in the copy, although the database calls them revoked. Return None if
+    the database is missing or damaged.
+    """
     try:
         with surveyed(database) as survey:
             return frozenset(working & survey.revoked_tokens())
@@ -164,7 +163,7 @@ def _put(copy: Path, database: Path, now: datetime) -> Path | None:
         part.replace(database)
         sync(database.parent)
     except OSError as error:
-        raise Unavailable(f"{database} can't be replaced: {error.strerror}. What it held is kept.") from error
+        raise Unavailable(say("database.copy.unplaced", path=database, why=error.strerror)) from error
     finally:
         part.unlink(missing_ok=True)
     return kept

@@ -19,6 +19,7 @@ from sqlmodel import Session, SQLModel, col, select
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
+from adapters.database.wording import say
 from hitl.call import Event, PostKind
 from hitl.credentials import Scope
 from hitl.errors import Unavailable
@@ -75,8 +76,8 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return two sets of principals: those for whom agents may ask by a working token, and those who may decide by
-        a working token.
+        """Return two sets of principals: the people for whom agents may ask by a working token, and the people who may
+        decide by a working token.
 
         Each token counts by its own identity, and an agent's token also by its owner.
         """
@@ -128,7 +129,7 @@ class Survey:
     def must_be_current(self, database: Path) -> None:
         """Raise Unavailable if this code can't read the schema of the database."""
         if self.schema != schema.REVISIONS[-1]:
-            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+            raise Unavailable(say("database.older", path=database))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

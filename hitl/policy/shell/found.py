@@ -23,7 +23,7 @@ _SAYS: Final = {
 }
 #: The kinds of effects, from the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
-MAX_USES: Final = 128  # at most this many paths of a line; each is judged as a call of its own
+MAX_USES: Final = 128  # a line has at most this many paths, because each path is judged as a separate call
 _MOST_STEPS = 512
 _MOVES = frozenset(("cp", "mv"))  # Programs that write a file, or everything below a folder, to another place.
 _PATHS = frozenset(("path", "named", "item"))

@@ -43,7 +43,7 @@ class Below:
     """The names of files below some folders, as ``find`` prints them.
 
     ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
-    would be read as several or other names. ``bare`` says that a name may begin with a dash, because it has no folder
+    would be read as several names or as another name. ``bare`` says that a name may begin with a dash, because it has no folder
     before it. If ``shown`` isn't None, hidden files are left out, except files with these names.
     """
 
@@ -279,10 +279,10 @@ _WORDS: dict[str, Callable[[Words, Node], ShellWord]] = {
     "number": lambda _reader, node: _number(node),
     "raw_string": lambda _reader, node: ShellWord(text_of(node)[1:-1]),
     "ansi_c_string": Words._ansi_c,  # noqa: SLF001 - a table of this class's own methods
-    "string": Words._string,  # noqa: SLF001 - as above
-    "concatenation": Words._joined,  # noqa: SLF001 - as above
-    **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above
-    "command_substitution": Words._output,  # noqa: SLF001 - as above
-    "process_substitution": Words._piped,  # noqa: SLF001 - as above
-    "arithmetic_expansion": Words._computed,  # noqa: SLF001 - as above
+    "string": Words._string,  # noqa: SLF001
+    "concatenation": Words._joined,  # noqa: SLF001
+    **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001
+    "command_substitution": Words._output,  # noqa: SLF001
+    "process_substitution": Words._piped,  # noqa: SLF001
+    "arithmetic_expansion": Words._computed,  # noqa: SLF001
 }

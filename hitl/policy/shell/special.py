@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these options test a variable; if its name has a subscript, the subscript may run a command
+_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in the variable's name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
@@ -95,7 +95,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """Read ``bash -c TEXT``: the text is a line of its own."""
+    """Read ``bash -c TEXT``: the text is a separate line."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:

@@ -8,9 +8,11 @@ import pytest
 
 from bot.surfaces import surfaces
 from hitl.call import Action, Risk, Verdict
+from hitl.outcomes import Misfit
 from hitl.people import Conversation, Directory
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
+from tests.sentences import raises
 
 LOW, MEDIUM, HIGH, CRITICAL = Risk
 QUIET = "telegram:-200"
@@ -62,7 +64,7 @@ def test_an_identity_of_many_people_cannot_be_listed(shared: str, where: str) ->
     }
     lists = lists.get(where, {where: (shared,)})
 
-    with pytest.raises(ValueError, match="stands for many people"):
+    with raises(ValueError, Misfit.SHARED, identity=shared):
         Directory(surfaces=surfaces(), **lists)
 
 

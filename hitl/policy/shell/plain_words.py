@@ -43,8 +43,8 @@ class Below:
     """The names of files below some folders, as ``find`` prints them.
 
     ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
-    would be read as several names or as another name. ``bare`` says that a name may begin with a dash, because it has no folder
-    before it. If ``shown`` isn't None, hidden files are left out, except files with these names.
+    would be read as several names or as another name. ``bare`` says that a name may begin with a dash, because it has
+    no folder before it. If ``shown`` isn't None, hidden files are left out, except files with these names.
     """
 
     roots: tuple[str, ...]

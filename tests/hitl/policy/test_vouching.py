@@ -697,8 +697,8 @@ def test_a_closed_file_among_the_printed_names_asks(work: Path, command: str) ->
     [
         "git ls-files -s | xargs cat", "git ls-files -z | xargs cat", "git ls-files --format=/etc/x | xargs cat",
         "git -C src ls-files | xargs cat", "git ls-files | cut -c2- | xargs cat",
-        "git ls-files | grep -o a | xargs cat", "git ls-files | head -c 3 | xargs cat", "git ls-files | sort a.md | xargs cat",
-        "rg -n x | xargs cat",
+        "git ls-files | grep -o a | xargs cat", "git ls-files | head -c 3 | xargs cat",
+        "git ls-files | sort a.md | xargs cat", "rg -n x | xargs cat",
         "rg -l x --json | xargs cat", "rg -l x -r /etc/x | xargs cat", "rg -l --hidden x | xargs cat",
         "echo x | rg -l x | xargs cat", "git ls-files 2>&1 | xargs cat", "git ls-files |& xargs cat",
         "git ls-files | xargs -0 cat", "git ls-files | xargs rm", "git ls-files | xargs sort -o",

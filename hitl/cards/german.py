@@ -367,6 +367,10 @@ GERMAN: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
+    "model.title": "Sagen Sie, was getan werden soll, oder beginnen Sie so",
+    "model.prompt.help": "Was kannst du tun?",
+    "model.prompt.pending": "Was ist offen?",
+    "model.prompt.whoami": "Wer bin ich hier?",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",
     "model.why.status": "Sein Anbieter antwortete mit Status {status}",
     "model.why.slow": "Es brauchte länger als {seconds} s",

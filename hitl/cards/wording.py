@@ -547,6 +547,10 @@ ENGLISH: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
+    "model.title": "Say what you want done, or begin with one of these",
+    "model.prompt.help": "What can you do?",
+    "model.prompt.pending": "What is pending?",
+    "model.prompt.whoami": "Who am I here?",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",

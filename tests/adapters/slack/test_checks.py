@@ -80,6 +80,18 @@ async def test_without_the_scope_for_files_alone_requests_still_get_answers(worl
     assert all("files:write" in check.text for check in (alone, both))
 
 
+async def test_without_the_scope_of_the_agent_view_only_conveniences_are_missing(world: World) -> None:
+    """Yellow, alone and together with the scope for files; each is named with what is missing."""
+    await world.slack.revoke_scope("assistant:write", world.app)
+    alone = (await world.look())["slack scopes"]
+    await world.slack.revoke_scope("files:write", world.app)
+    both = (await world.look())["slack scopes"]
+
+    assert [Health.YELLOW, Health.YELLOW] == [alone.state, both.state]
+    assert "assistant:write missing, so conversations with the agent have no suggested prompts" in alone.text
+    assert all(f"{scope} missing" in both.text for scope in ("assistant:write", "files:write"))
+
+
 async def test_a_wrong_token_is_named(world: World) -> None:
     """By Slack's own word for it, without the token."""
     (check,) = (await world.look(world.settings(bot_token=SecretStr("xoxb-wrong")))).values()

@@ -673,10 +673,13 @@ def test_names_that_a_command_prints_are_judged_as_files(work: Path, command: st
     (work / "src" / "server.pem.py").write_text("x")
     plain = here(work, command)
     for name in () if command.startswith("find") else ("-oout.py", "a b.py", "\u00e4.py"):
-        (work / "src" / name).write_text("x")
+        odd = [folder / name for folder in (work, work / "src")]
+        for file in odd:
+            file.write_text("x")
 
         assert "approve" == here(work, command)
-        (work / "src" / name).unlink()
+        for file in odd:
+            file.unlink()
 
     assert ("allow", "allow") == (before, plain)
 

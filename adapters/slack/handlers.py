@@ -215,7 +215,7 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | Opened | None:
     """Translate the opening of one of the app's tabs.
 
-    Opening the Home tab is the command `pending` in the person's private conversation, and the answer appears on the tab.
+    Opening the Home tab is the command `pending` in the person's private conversation. The answer appears on the tab.
     In the agent view, people speak to the agent on the Messages tab.
     """
     tab, user = event.get("tab"), str(event["user"])

@@ -197,7 +197,7 @@ class Command:
         return ended.status
 
     def _refused(self, said: str) -> int:
-        """Print why the call wasn't run. If that was printed already (`said`), print nothing. Return the exit status."""
+        """Print why the call wasn't run. Print nothing if `said`. Return the exit status."""
         call = self._asking.call
         if self._shorter and self._quiet and call["status"] == "expired":
             tell(self._shorter, "yellow")

@@ -339,7 +339,7 @@ def _last(alternative: str) -> str:
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out: the file or its folder is hidden, or no pattern covers its name."""
+    """Return whether the command leaves a file out: it or its folder is hidden, or no pattern covers its name."""
     parts = name.split("/")
     hidden = [part.lower() for part in parts if part.startswith(".")]
     if use.shown is not None and not all(any(_may_be(part, pattern) for pattern in use.shown) for part in hidden):

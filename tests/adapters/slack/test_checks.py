@@ -23,6 +23,7 @@ from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from hitl.platforms import Check, Health
 from simulators.slack import App, SlackServer, User
 from tests.next_steps import without_a_step
+from tests.sentences import says
 
 ALL = ("slack token", "slack scopes", "slack receiving")
 
@@ -88,7 +89,7 @@ async def test_without_the_scope_of_the_agent_view_only_conveniences_are_missing
     both = (await world.look())["slack scopes"]
 
     assert [Health.YELLOW, Health.YELLOW] == [alone.state, both.state]
-    assert "assistant:write missing, so conversations with the agent have no suggested prompts" in alone.text
+    assert says(alone.text, "doctor.slack.scopes.view", scope="assistant:write")
     assert all(f"{scope} missing" in both.text for scope in ("assistant:write", "files:write"))
 
 

@@ -86,7 +86,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     authenticator = Authenticator(service.gate, tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
     feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
-    for listener in (operations.queues, feed):
+    for listener in (operations.queues, operations.attendance, feed):
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:

@@ -48,6 +48,7 @@ from hitl.limits import Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
+from sayso_client.settings import user_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -506,9 +507,7 @@ def default_runtime() -> Path:
     """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
-    if given := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(given) / "sayso"
-    return Path(f"/tmp/sayso-{os.getuid()}")  # noqa: S108 - checked for its owner and mode before it is used
+    return user_runtime()
 
 
 def find_config(given: Path | None) -> Path | None:

@@ -176,7 +176,7 @@ ENGLISH: Mapping[str, str] = {
     # the first configuration
     "init.nobody": "An empty name is nobody. Nothing was written.",
     "init.written": "Wrote {file}.",
-    "init.written.next": "Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.",
+    "init.written.next": "Wrote {file}. Next: sayso doctor{named}, then sayso run{named}.",
     "init.named": "Settings in the working folder must be named: --config {file}. Nothing was written.",
     "init.has": "{file} has a [{section}] already. The file stays as it is.",
     "init.webhook_url": "A webhook needs --webhook-url https://... Nothing was written.",
@@ -236,7 +236,7 @@ ENGLISH: Mapping[str, str] = {
     "init.hook": "When the service runs, type: sayso init {host} --config {file}",
     "init.http": "{file} has [http]. When the service runs, make a token for each agent: sayso token create NAME --scope agent",
     "init.checks": "sayso doctor --config {file}",
-    "init.run": "Next: mend what is red, then sayso run --config {file}.",
+    "init.run": "Next: mend what is red, then sayso run{named}.",
     "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. To give them longer, set `defaults: {{timeout_s: {longer}}}` at the top level of the policy.",

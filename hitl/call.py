@@ -104,7 +104,7 @@ class PolicyCall(Struct, frozen=True):
     """The part of a call that policies look at.
 
     Relative paths start from the folder `cwd`. `annotations` are MCP tool hints, or None if the tool isn't an MCP tool.
-    With `trusted_annotations` the operator trusts that server, so its hints may also lower the risk.
+    `trusted_annotations` says that the operator trusts the tool's server, so that the hints may also lower the risk.
     """
 
     tools: str
@@ -137,10 +137,8 @@ class Reason(StrEnum):
 
 
 class CardTerms(Struct, frozen=True):
-    """Additions to the card of a request, beside the call and its verdict.
-
-    Most of them come from the operator: from the settings or the tool's definition. The last two describe how the
-    caller wrote the arguments.
+    """Additions to the card of a request, beside the call and its verdict. Most additions come from the operator, who
+    wrote the settings and the tool's definition. The last two describe how the caller wrote the arguments.
     """
 
     #: A template over the arguments (`hitl.cards.templates`), or '' for none: "Pay {amount} {currency} to {to}".
@@ -192,9 +190,9 @@ class Ask(Struct, frozen=True):
     """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.
 
     `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
-    own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
-    call; no field demands the opposite. `key` is the caller's idempotency key, unique for each requester. `previous`
-    names an ended call that this call repeats.
+    own words; the card shows them as the agent's. If `must_ask` is true, a person is asked even if the policy would
+    allow the call. No field can demand the opposite. `key` is the caller's idempotency key, unique for each requester.
+    `previous` names an ended call that this call repeats.
     """
 
     tools: str
@@ -248,7 +246,7 @@ class Preparation(Struct, frozen=True):
     arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
     notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
     give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
-    call runs more files than `preconditions` can cover, so it never runs unasked.
+    call runs files that `preconditions` don't cover, so it never runs unasked.
     """
 
     sentence: str
@@ -358,7 +356,7 @@ class Call(Struct, frozen=True):
         return self.decision is Decision.REJECTED and self.due_at is not None
 
     def evolve(self, **changes: Any) -> Call:
-        """Return a copy with some fields changed. It doesn't raise the version; the caller does."""
+        """Return a copy with some fields changed. The caller must raise the version."""
         return replace(self, **changes)
 
 
@@ -541,7 +539,7 @@ class Event(StrEnum):
 
 
 class Entry(Struct, frozen=True):
-    """One line of the record, before it joins the hash chain."""
+    """One line of the record, before it becomes part of the hash chain."""
 
     ref: str
     event: Event
@@ -606,7 +604,7 @@ class Prompt(Struct, frozen=True):
 class Bound(Struct, frozen=True):
     """A message that Sayso sent about one call, other than a card. A reply to this message answers the call.
 
-    The message is bound by the platform's id of it, never by its words.
+    The platform's id of the message binds it to the call. Its words never do.
     """
 
     #: The platform's id of the message among all chats.

@@ -76,6 +76,9 @@ class Text(Heard):
     addressed: bool = False
     #: Whether the message addresses nobody, and the conversation is one in which the bot has written.
     overheard: bool = False
+    #: The conversation of the turn that this text begins, or None if that is `conversation`. Platforms whose agents
+    #: answer in a thread below each message name that thread.
+    opens: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,13 @@ class Command(Heard):
 
     name: str
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened(Heard):
+    """A person opened a conversation with the agent. With `waits`, they can write only after our first message."""
+
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

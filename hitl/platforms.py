@@ -97,6 +97,18 @@ class Talker(Protocol):
         The sign also ends by itself after some seconds. A platform without such a sign does nothing.
         """
 
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Suggest to a person what they may say to the agent: label of a button -> words that a press of it sends.
+
+        `title` is above the buttons. A platform without such buttons does nothing. A refusal is only logged.
+        """
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Name a person's conversation with the agent. A refusal is only logged.
+
+        A platform whose conversations have no names does nothing.
+        """
+
     async def mark_undecided(self, message: str) -> None:
         """Put a sign on a person's message: it decided nothing, and its author can't get a private message.
 

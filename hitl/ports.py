@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Expect(Struct, frozen=True):
     """The condition of a swap: the stored row still has this version, and the time test holds.
 
-    With `overdue` False the test is `due_at > now`, with True it is `due_at <= now`, with None there is no time test.
-    `now` is the one time that the store reads from its clock for the unit.
+    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None, there
+    is no time test. `now` is the one time that the store reads from its clock for the unit.
     """
 
     ref: str
@@ -69,9 +69,9 @@ class Change(Struct, frozen=True):
 class Unit(Struct, frozen=True):
     """One write that happens as a whole or not at all.
 
-    With `expect` it is a conditional UPDATE. Without `expect`, its call (if it has one) is new. The store calls `seal`
-    once, inside the write, with its time. The same time goes into the condition, the recorded times and the MACs.
-    `seal` must have no side effects.
+    With `expect`, the unit is a conditional UPDATE. Without `expect`, the unit's call is new, if it has a call. The
+    store calls `seal` once, inside the write, with its time. The same time goes into the condition, the recorded times
+    and the MACs. `seal` must have no side effects.
     """
 
     expect: Expect | None
@@ -159,7 +159,7 @@ class Calls(Protocol):
         """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Return the calls that have a `due_at`, so the clock will still end something about them; oldest first."""
+        """Return the calls that have a `due_at`, oldest first. The clock will end something about each."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """Return the latest prompt of this kind for this person and call.
@@ -321,8 +321,8 @@ class PlatformError(Exception):
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
     at all can be sent to that place, because the place or our access to it is gone. `lost` is False if one person alone
-    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked. `remedy`
-    is the key of the sentence that names the remedy, or '' if no remedy is known.
+    caused that, for example by blocking the bot. If it were True, that person could make `fallback` run a call unasked.
+    `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -532,7 +532,7 @@ class Clock(Protocol):
         """Return the time as an aware datetime in UTC."""
 
     def go_on_from(self, newest: datetime) -> None:
-        """Take note of the newest recorded time. The clock shows no earlier time from now on."""
+        """Show no time before `newest`, the newest recorded time, from now on."""
 
 
 class Beside(Protocol):
@@ -632,6 +632,14 @@ class Paths(Protocol):
         tracked.
         """
 
+    def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
+        """Return the patterns after ``!`` in the ignore files that a search below this folder obeys (gitignore(5)).
+
+        A search also reads a hidden file if such a pattern matches the file's name. `files` holds all files below the
+        folder, relative to it; the ignore files of the folders above are read too. Return None if an ignore file can't
+        be read.
+        """
+
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """List the files below a folder, visiting at most `most` entries. Return None if nothing is at this path.
 
@@ -651,7 +659,7 @@ class Observer(Protocol):
     """A part of this process that is notified of every change of a call, after the change is durable."""
 
     def changed(self, call: Call) -> None:
-        """Take note of the changed call. Must not block and must not raise."""
+        """Handle the changed call. This must not block and must not raise."""
 
 
 __all__ = [

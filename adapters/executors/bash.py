@@ -105,7 +105,7 @@ class Shell:
             preview=found.preview if found else self._changes(scripts),
             notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
-            unbound=bool(run.unbound),
+            unbound=bool(run.unbound or run.unread),
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
@@ -164,6 +164,8 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.unbound:
             yield say("shell.scripts.beyond", scripts=_named(run.unbound))
+        if run.unread:
+            yield say("shell.scripts.unread", scripts=_named(run.unread))
         # In a sandbox, a command sees the system's files and no other files outside of the workspace.
         if run.outside and self.sandbox.way is Confinement.NONE:
             yield say("shell.scripts.outside", scripts=_named(run.outside))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` for a truth value about a request to an exempt path: whether other paths would accept the
-#: request's Host and Origin.
+#: For a request to an exempt path, the guard keeps a truth value under this key of `scope["state"]`: whether other
+#: paths would accept the request's Host and Origin.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 

@@ -85,7 +85,7 @@ class Queues:
     def place(self, requester: str, agent: str) -> Iterator[Place]:
         """Give a request a place at the end of its agent's line.
 
-        Raises TooManyPending if the line is full, or all lines of the requester together.
+        Raises TooManyPending if the line is full, or if all lines of the requester together are full.
         """
         lines = self._lines.get(requester, {})
         if len(lines.get(agent, ())) >= MOST:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
 from adapters.slack.platform import make_client
-from adapters.slack.setup import FILES_SCOPE, scopes
+from adapters.slack.setup import FILES_SCOPE, VIEW_SCOPE, scopes
 from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
 from adapters.slack.wording import say
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
+
+#: Scope -> what doesn't work without it, for scopes without which every request still gets its answer.
+_CONVENIENCES = {FILES_SCOPE: "doctor.slack.scopes.file", VIEW_SCOPE: "doctor.slack.scopes.view"}
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
@@ -59,12 +62,13 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. If only the scope for files is missing, no request is blocked."""
-    if missing == {FILES_SCOPE}:
-        return Check("slack scopes", Health.YELLOW, say("doctor.slack.scopes.file", scope=FILES_SCOPE))
-    if names := ", ".join(sorted(missing)):
-        return Check("slack scopes", Health.RED, say("doctor.slack.scopes.missing", scopes=names))
-    return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
+    """Return the check of the scopes. If only scopes for conveniences are missing, no request is blocked."""
+    if not missing:
+        return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
+    if missing <= _CONVENIENCES.keys():
+        lacks = "; ".join(say(_CONVENIENCES[scope], scope=scope) for scope in sorted(missing))
+        return Check("slack scopes", Health.YELLOW, say("doctor.slack.scopes.lacks", lacks=lacks))
+    return Check("slack scopes", Health.RED, say("doctor.slack.scopes.missing", scopes=", ".join(sorted(missing))))
 
 
 async def _receiving(client: AsyncWebClient, settings: SlackSettings, port: int | None) -> Check:

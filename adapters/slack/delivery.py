@@ -182,7 +182,7 @@ def parsed(route: str) -> tuple[str, str, str | None]:
     try:
         return parse_place(route)
     except ValueError:
-        raise PlatformError(say("refused.slack.place", route=route), passing=False, lost=True) from None
+        raise PlatformError(say("trouble.slack.place", route=route), passing=False, lost=True) from None
 
 
 def _hash(message: Message) -> int:

@@ -103,7 +103,7 @@ class _Page:
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
-        """Add the text that the function `write` adds, as one span of that kind."""
+        """Call `write`, which adds text, and make this text one span of that kind."""
         start = len(self.text)
         write()
         if kind is not None:

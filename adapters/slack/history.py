@@ -123,8 +123,12 @@ class History:
 
     async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
         """Record the messages for the bot in one channel, in its recent and its pending threads, oldest first."""
-        said = await self._unless_refused(self._heads(channel, oldest), channel)
-        recent = [str(one["ts"]) for one in said if str(one.get("latest_reply") or "") >= oldest]
+        # In the views for agents, each conversation is a thread of a direct channel, and its first message may be old.
+        direct = is_direct(channel)
+        begun = f"{(datetime.now(UTC) - LONGEST).timestamp():.6f}" if direct else oldest
+        heads = await self._unless_refused(self._heads(channel, begun), channel)
+        said = [one for one in heads if str(one["ts"]) >= oldest]
+        recent = [str(one["ts"]) for one in heads if str(one.get("latest_reply") or "") >= oldest]
         threads = list(dict.fromkeys([*pending, *recent]))
         if len(threads) > _THREADS:
             _log.warning("slack.history_cut", {"channel": channel, "threads": _THREADS, "of": len(threads)})

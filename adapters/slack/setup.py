@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 #: The scope for files below cards. Without this scope, everything except these files works.
 FILES_SCOPE = "files:write"
+#: The scope for suggested prompts and titles in the agent view. Without this scope, everything except these works.
+VIEW_SCOPE = "assistant:write"
 #: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(
     {
         "app_mentions:read",
+        VIEW_SCOPE,
         "channels:history",
         "channels:read",
         "chat:write",

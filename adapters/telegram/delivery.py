@@ -79,8 +79,8 @@ class Delivery:
         #: being sent or may have arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
-        #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
-        #: message.
+        #: A lock for each place, which is held while the bot writes there. So the message that the bot sent last is the
+        #: latest message.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def latest(self, place: str, before: str | None) -> str | None:

@@ -81,7 +81,7 @@ class Poller:
                 self._rivalled = True
                 await self._pause(say("trouble.telegram.rival", why=error.message))
             except RetryAfter as error:
-                await self._pause(say("refused.telegram.pause"), seconds_of(error))
+                await self._pause(say("trouble.telegram.pause"), seconds_of(error))
             except TelegramError as error:
                 await self._pause(trouble_of(error))
             except Unavailable as error:

@@ -46,7 +46,7 @@ _OF_PLACES = frozenset(
 def reason(error: TelegramError) -> str:
     """Return the reason of an error in one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
-        return say("refused.telegram.token")
+        return say("trouble.telegram.token")
     return mask(" ".join(error.message.split())).rstrip(".")
 
 
@@ -101,7 +101,7 @@ async def explained() -> AsyncIterator[None]:
     try:
         yield
     except RetryAfter as error:
-        raise PlatformError(say("refused.telegram.pause"), passing=True, retry_s=seconds_of(error)) from error
+        raise PlatformError(say("trouble.telegram.pause"), passing=True, retry_s=seconds_of(error)) from error
     except ChatMigrated as error:
         raise MovedError(error.new_chat_id) from error
     except BadRequest as error:
@@ -111,7 +111,7 @@ async def explained() -> AsyncIterator[None]:
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
-        raise PlatformError(say("refused.telegram.other"), passing=True) from error
+        raise PlatformError(say("trouble.telegram.strange"), passing=True) from error
 
 
 #: Words in Telegram's answers with status 400 (official server, `Client.cpp`), and the error class for each.

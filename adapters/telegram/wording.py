@@ -59,9 +59,9 @@ ENGLISH: Mapping[str, str] = {
     "trouble.telegram.silent": "no answer from Telegram yet",
     "trouble.telegram.rival": "another poller or a webhook takes the updates: {why}",
     "trouble.telegram.other": "something else answers in Telegram's place: {error}",
-    "refused.telegram.pause": "Telegram asks for a pause",
-    "refused.telegram.other": "something else answers in Telegram's place",
-    "refused.telegram.token": "Telegram doesn't know the token: compare it with what BotFather says",
+    "trouble.telegram.pause": "Telegram asks for a pause",
+    "trouble.telegram.strange": "something else answers in Telegram's place",
+    "trouble.telegram.token": "Telegram doesn't know the token: compare it with what BotFather says",
     "trouble.telegram.none": "no answer from Telegram ({error})",
     "trouble.telegram.refused": "Telegram gives no updates ({why}). {remedy}",
     # remedies for cards that can't be sent

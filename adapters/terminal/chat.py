@@ -15,7 +15,7 @@ from hitl.people.names import NOBODY, Names
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from adapters.terminal.screen import Screen
@@ -170,6 +170,12 @@ class TerminalChat:
 
     async def working(self, route: str, *, on: bool) -> None:
         """Do nothing, because a person at a terminal sees that no answer has come yet."""
+
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Do nothing, because nobody opens a conversation at a terminal."""
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Do nothing, because a terminal shows one conversation, without a title."""
 
     async def mark_undecided(self, message: str) -> None:
         """Do nothing, because only one person is at a terminal."""

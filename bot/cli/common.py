@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -125,9 +124,11 @@ def connect(config: Path | None, socket_file: Path | None, *, shown: bool = Fals
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
     """Return the path of the service's socket."""
+    from sayso_client.settings import named_socket
+
     if socket_file is not None:
         return socket_file
-    if given := os.environ.get("SAYSO_SOCKET"):
+    if given := named_socket():
         return Path(given)
     return settings(config).folder("runtime") / SOCKET_NAME
 

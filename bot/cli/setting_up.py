@@ -6,6 +6,7 @@ import contextlib
 import json as json_module
 import os
 import secrets
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -189,7 +190,7 @@ def init(
         _offer(file, token_file, secrets_in)
         typer.echo("\n" + say("init.checks", file=file))
         print_checks(run_checks(settings(file, ruling=True), file))
-        typer.echo(say("init.run", file=file))
+        typer.echo(say("init.run", named=_named(file)))
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -217,6 +218,13 @@ class _People(NamedTuple):
     approvers: list[str] | None
     self_approval: Limit
     alone: bool | None
+
+
+def _named(file: Path) -> str:
+    """Return the option that names a settings file, or '' for the file that commands find in the current folder."""
+    from bot.settings import CONFIG_NAME
+
+    return "" if file == Path(CONFIG_NAME) else f" --config {shlex.quote(str(file))}"
 
 
 def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str, *, asks: bool) -> None:
@@ -247,7 +255,7 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(say("init.written" if asks else "init.written.next", file=file))
+    typer.echo(say("init.written" if asks else "init.written.next", file=file, named=_named(file)))
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
         typer.echo(say("init.one_person", name=approvers[0]))
 

@@ -130,7 +130,10 @@ class StoredTurns:
         place = heard.conversation
         said, who = self._said_before(heard), voice.principal(heard)
         turn = KeptTurn(_name(heard), place, heard.identity, who, heard.message or "", heard.text, said)
+        first = await self._store.last_turn(place) is None and place not in self._running
         fresh = await self._store.begin_turn(turn)
+        if fresh and first:
+            self._service.accompany(voice.entitle(heard))
         if fresh and place in self._running:
             await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
         self._work(place)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
 from hitl.cards.card import outcome, whole
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.errors import CallDenied, NotApprover
 from hitl.events import Command, Text
 from hitl.gate.response import Came
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _log = logging.getLogger(__name__)
+#: The characters of a conversation's name.
+_TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: Reasons why an event can't decide a call, for events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
@@ -184,6 +188,10 @@ class Voice:
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
+    async def entitle(self, heard: Text) -> None:
+        """Name a conversation with the agent after the first words in it."""
+        await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
+
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
 
@@ -214,12 +222,13 @@ class Voice:
         )
 
     def is_private(self, heard: Heard) -> bool:
-        """Return whether the event happened in the person's private conversation with the service.
+        """Return whether the event happened in the person's private conversation with the service, or a thread of it.
 
         The name of such a conversation is the person's identity.
         """
-        names = self.gate.people.identities(self.principal(heard))
-        return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
+        people = self.gate.people
+        names = {heard.identity, *people.identities(self.principal(heard))}
+        return people.is_chat(heard.conversation) and people.place(heard.conversation).chat in names
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""

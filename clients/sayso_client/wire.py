@@ -65,6 +65,8 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
     head += [f"Authorization: Bearer {token}"] if token else []
     if (key := named.pop("key", None)) is not None:
         head.append(f"Idempotency-Key: {_printable(key)}")
+    if wishes := _wishes(named):
+        head.append(f"Prefer: {wishes}")
     body = _body(named) if named else b""
     head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if verb != "GET" else []
     return "\r\n".join([*head, "", ""]).encode() + body
@@ -162,6 +164,12 @@ def _printable(key: str) -> str:
     """Return an idempotency key as a header value. A key with other characters than printable ASCII is escaped."""
     plain = key.isascii() and key.isprintable() and key == key.strip() and "%" not in key
     return key if plain else _quoted(key)
+
+
+def _wishes(named: dict[str, Any]) -> str:
+    """Return the value of the header Prefer, and remove its fields: the wait of a claim, and `attended`."""
+    wait = [f"wait={named.pop('limit_s')}"] if "limit_s" in named else []
+    return ", ".join(wait + ["attended"] * named.pop("attended", False))
 
 
 def _body(named: dict[str, Any]) -> bytes:

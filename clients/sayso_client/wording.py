@@ -8,19 +8,20 @@ if TYPE_CHECKING:
 
 ENGLISH: Mapping[str, str] = {
     # errors of the connection to the service
-    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name its socket with --socket or SAYSO_SOCKET. Nothing was done.",
     "reach.foreign": (
         "{folder} belongs to another user, in a folder where anybody can make one. What answers there may not be the service."
         " Set `runtime` to a folder that only its user can make; nothing was done."
     ),
-    "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    "reach.broken": "The service on {path} broke off. What it had recorded is kept.",
     "relay.none": "No MCP gateway answers on {path} ({error}). Add [mcp] to the settings, and start `sayso run`; nothing was done.",
     "reach.lost": "The service can't be reached ({error}). Nothing ran.",
+    "reach.again": "No service answers at {where} ({error}). This client tries again for {seconds} seconds. If the service doesn't run, start it with `sayso run`.",
     "reach.tried": "The client tried {where}. Start the service with `sayso run`, or write the socket that `sayso doctor` names in its line `service`.",
     "reach.away": "No service answers at {path} ({error}). Check the address, and that the service runs; nothing was done.",
     "reach.odd": "What answered (HTTP status {status}) isn't the service. Nothing ran.",
     # errors of the client's configuration
-    "configuration.none": "No address: write `url` and `token_file` into {file}, or pass them.",
+    "configuration.none": "No service is known: {file} names none, and there is no socket at {socket}. Start the service with `sayso run`, or name its socket with SAYSO_SOCKET. For a service on another machine, write `url` and `token_file` into {file}.",
     "configuration.url": "The address of {url} isn't one of a service: write https://HOST or https://HOST:PORT.",
     "configuration.clear": "A token for {url} would cross the network in the clear. Use https.",
     "configuration.unreadable": "{file} can't be read ({error}).",
@@ -111,6 +112,7 @@ ENGLISH: Mapping[str, str] = {
     "command.more": "{names} and {count} more",
     "command.nobody": "nobody",
     "command.decided": "{short}: {outcome}.",
+    "command.lost": "{why} This command tries again for {seconds} seconds.",
     "command.left": "{short} is still pending. To wait again, repeat this command.",
     "command.interrupted": "Interrupted.",
     "ask.args": "--args isn't JSON: {error}",

@@ -1,4 +1,4 @@
-"""Makes the card of a request from the call alone. Each surface then gives it the platform's form.
+"""Makes the card of a request from the call alone. Each surface then shows the card in its platform's form.
 
 A pending card names the requester, the action and the place; then it shows the action itself, the risk and the
 warnings; then the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are visible and
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
@@ -37,6 +39,7 @@ from hitl.proof.canonical import digest_mark
 from hitl.question import is_question, options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from hitl.cards.lines import Line
@@ -54,6 +57,8 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+#: The ends of a call that didn't run, whose sentence may have a reason of ours.
+_UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
@@ -67,7 +72,7 @@ class Way(StrEnum):
     REPLY = "reply"
     #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: People answer by buttons only, because words don't reach us there.
+    #: People answer by buttons only, because their words don't reach Sayso there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
@@ -144,11 +149,9 @@ def card(
     platform: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Card:
-    """Return the card of a call in its present state.
-
-    `reader` is the only principal who reads the card, or '' if several people read it; the card calls that person
-    "you". `platform` is the platform that shows the card; people have their names on that platform. `wording` is
-    the language of the place.
+    """Return the card of a call in its present state. `reader` is the only principal who reads the card, and the card
+    calls that person "you". It is '' if several people read the card. `platform` is the platform that shows the card;
+    people have their names on that platform. `wording` is the language of the place.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -188,8 +191,17 @@ def card(
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the action on the same line, for lists."""
+    return listed(call, names, wording)[0]
+
+
+def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
+    """Return the headline, and the arguments that are below the action on the card, with their values, on one line.
+
+    A list shows the arguments on a line of their own: in the headline, an argument could look like the action. The
+    options of a question aren't arguments.
+    """
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
-    return told.summary(shown)
+    return told.summary(shown), "" if shown.act == "ask" else one_line(", ".join(_values(shown)), _LINE)
 
 
 def output_of(call: Call) -> str:
@@ -206,7 +218,7 @@ def is_cut(call: Call) -> bool:
 
 
 class _Teller:
-    """Makes the lines of a card that name people, so that each person has the same name in all of them."""
+    """Makes the lines of a card that name people, so that each person has the same name in every line."""
 
     def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
@@ -315,7 +327,7 @@ class _Teller:
         )
 
     def how(self, shown: Shown, way: Way) -> Line:
-        """Return the instructions for the reader, or who else may decide if the reader may not."""
+        """Return the instructions for the reader. If the reader may not decide, return who else may."""
         call, asks = self._call, is_question(self._call)
         may_approve, may_reject = self.may(way)
         if not may_approve:
@@ -335,6 +347,8 @@ class _Teller:
             key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
+        elif call.status in _UNFIT and _unfit(call):
+            key = f"ending.{call.status.value}.unfit"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
         by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
@@ -355,6 +369,28 @@ class _Teller:
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
         time = _moment(call, call.decided_at or call.deadline)
         return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _values(shown: Shown) -> Iterator[str]:
+    """Yield each argument of a card with its value. A text is quoted, so that it can't look like another argument."""
+    name = ""
+    for part in shown.parts:
+        if part.kind is PartKind.FIELD and not part.text:
+            name = part.name  # The blocks that follow hold its value.
+        elif part.kind is PartKind.EMPTY and part.name:
+            yield f"{part.name} {part.text}"
+        elif part.kind is PartKind.FIELD or (part.kind is PartKind.CODE and name):
+            yield f"{part.name or name} {_value(part.text)}"
+            name = ""
+
+
+def _value(text: str) -> str:
+    """Return a value of an argument on one line: a list or an object as JSON, anything else as `quoted` writes it."""
+    try:
+        is_text = not isinstance(msgspec.json.decode(text), list | dict)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        is_text = True
+    return quoted(text) if is_text else one_line(text, 60)
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
@@ -394,7 +430,7 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Return the programs that would run although the shown command doesn't name them."""
+    """Return the programs that would run and that the shown command doesn't name."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
@@ -614,6 +650,8 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
+    if status in _UNFIT and _unfit(call):
+        key = f"outcome.{status.value}.unfit"
     if is_question(call):
         key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
@@ -640,6 +678,8 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
         return wording.sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
+    if call.status in _UNFIT and _unfit(call):
+        key = f"agent.{call.status.value}.unfit"
     return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 
@@ -702,5 +742,5 @@ def _clause(text: str) -> Stored:
 
 
 def _told(text: str) -> str:
-    """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
+    """Return somebody's words on one line. They are masked before they are cut, so that no part of a secret shows."""
     return one_line(mask(text), _LINE)

@@ -87,7 +87,9 @@ def key_of(call: Call) -> Key:
 
 
 def masked(call: Call) -> Masked:
-    """Return the masked texts of a call, from the cache if possible. Each surface needs them again at every change."""
+    """Return the masked texts of a call, from the cache if possible. Each surface needs the texts again at every change
+    of the call.
+    """
     key = key_of(call)
     kept = _kept.get(key)
     return keep(key, made(key)) if kept is None else kept

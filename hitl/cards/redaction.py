@@ -279,7 +279,7 @@ _FIRST_WORDS = {
     "auth": "basic http npm proxy",
 }
 _SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
-# These words may come after a secret's name, as in `password_old`. The result names a secret too.
+# These words may come after a secret's name, as in `password_old`. The whole name then means a secret too.
 _TRAILING = _words(
     """
     again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
@@ -373,8 +373,8 @@ def _mask_own(text: str) -> str:
 def mask(text: str, *, code: bool = False) -> str:
     """Return the text with its secrets masked.
 
-    With `code`, only known formats are masked, and values that are assigned to a secret's name and begin with a known
-    prefix. Masking a masked text changes nothing.
+    With `code`, only two kinds of secrets are masked: those in a known format, and values with a known prefix that are
+    assigned to a secret's name. Masking a masked text changes nothing.
     """
     if _own:
         text = _mask_own(text)

@@ -96,7 +96,7 @@ def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wordin
 
 
 def _told(text: str) -> str:
-    """Return a name that the agent gave. It is masked before it is cut, so that no half of a secret shows."""
+    """Return a name that the agent gave. It is masked before it is cut, so that no part of a secret shows."""
     return one_line(mask(text), _NAME)
 
 

@@ -93,9 +93,8 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
-    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
-
-    In every language, the same parts are left out.
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that the form may take.
+    The same parts are left out in every language.
     """
     if is_question(call):
         return _question(call, wording)

@@ -27,7 +27,7 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
-    "why.unbound": "It runs more files than an approval can bind.",
+    "why.unbound": "It runs files that an approval can't bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
@@ -169,12 +169,14 @@ ENGLISH: Mapping[str, str] = {
     "ending.rejected.asked": "{by}. To say why, {who} can reply to this message",
     "ending.rejected.reason": "{by}: {reason}",
     "ending.withdrawn": "{by}",
+    "ending.withdrawn.unfit": "Withdrawn {time}: {why}",
     "ending.expired": "Nobody answered by {time}",
     "ending.expired.unseen": "Nobody saw it by {time}",
     "ending.denied": "The policy denies it: {why}",
     "ending.undeliverable": "Nobody could be asked: {why}",
     "ending.refused": "{by} · {why}. Ask again",
     "ending.lapsed": "{by}, but nobody ran it in time. Ask again",
+    "ending.lapsed.unfit": "{by}, but {why}. Nothing ran",
     # the details
     "details.tool": "Tool: {tools}/{tool}",
     "details.action": "Action: {action}",
@@ -249,6 +251,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.expired": "expired: nobody answered in time",
     "outcome.expired.unseen": "expired: nobody saw it",
     "outcome.withdrawn": "withdrawn by {by}",
+    "outcome.withdrawn.unfit": "withdrawn: {error}",
     "outcome.undeliverable": "undeliverable, so nobody was asked: {why}",
     "outcome.succeeded": "succeeded, {how} by {by}",
     "outcome.failed": "failed, {how} by {by}: {error}",
@@ -256,6 +259,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.released": "released to the requester, {how} by {by}",
     "outcome.refused": "refused before it ran, {how} by {by}: {error}",
     "outcome.lapsed": "lapsed, {how} by {by}: nobody ran it in time",
+    "outcome.lapsed.unfit": "{how} by {by}, but {error}: nothing ran",
     "outcome.question.answered": "answered by {by}: {reason}",
     "outcome.question.declined": "not answered: {by} declined",
     "outcome.by_policy": "the policy",
@@ -406,7 +410,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.waiting": "{who} already has {count:pending request|pending requests}. Nothing was changed. Ask again when some are decided.",
     "refused.confirm": "The confirmation names another call than {short}. Nothing was decided.",
     "refused.not_pending": "{short} is no longer pending.",
-    "refused.again": "The same request was rejected {seconds:second|seconds} ago ({short}). It was not asked again. Do something else, or ask the person.",
+    "refused.again": "The same request ended {seconds:second|seconds} ago ({short}): {outcome}. It was not asked again. Do something else, or ask the person.",
     "refused.peer.kept": "A command that this service runs can't ask it or answer it. Nothing was done.",
     "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
     "refused.pending": "{who} already has {count:pending request|pending requests}. Nothing was recorded. Ask again when some are decided.",
@@ -499,6 +503,7 @@ ENGLISH: Mapping[str, str] = {
     "start.tokens": "Line {seq} of the service's own record was changed, so the record can't say which tokens are revoked, and no token works or can be made. Run: sayso audit verify. Then restore a backup, or let agents use the socket.",
     "start.older": "This database is older than its mark, or the mark was lost: it came from a backup. Its open requests end now, and none of them will run. Look at what the tools did since the backup before you ask again.",
     "unfit.older": "the database is older than what was last allowed to run",
+    "unfit.left": "the program that asked had left",
     "unfit.surfaces": "every surface refused its card",
     "unfit.unshown": "every surface refused its card: {why}",
     "unfit.unseen": "nobody saw it",
@@ -513,12 +518,14 @@ ENGLISH: Mapping[str, str] = {
     "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
     "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",
     "agent.withdrawn": "{short} was withdrawn. It was not run.",
+    "agent.withdrawn.unfit": "{short} was withdrawn: {error}. It was not run.",
     "agent.undeliverable": "{short} could not be asked: {why}. It was not run.",
     "agent.failed": "{short} was {how}, but failed: {error}",
     "agent.timed_out": "{short} was {how}, but was stopped at its time limit. It may have done part of its work.",
     "agent.released": "{short} was {how} and is yours to run, once.",
     "agent.refused": "{short} was {how}, but not run: {error}. Ask again if it is still wanted.",
     "agent.lapsed": "{short} was {how}, but nobody ran it in time. It was not run.",
+    "agent.lapsed.unfit": "{short} was {how}, but {error}. It was not run.",
     "agent.unknown": "{short} was {how}, but nobody knows whether it ran. It is not tried again. Check before you ask again.",
     "agent.pending": "{tool} requires human approval ({short}). A person decides.",
     "agent.allowed": "{short} is allowed.",
@@ -540,6 +547,10 @@ ENGLISH: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
+    "model.title": "Say what you want done, or begin with one of these",
+    "model.prompt.help": "What can you do?",
+    "model.prompt.pending": "What is pending?",
+    "model.prompt.whoami": "Who am I here?",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",
@@ -728,6 +739,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
     "shell.scripts.beyond": "It runs more than can be bound. These files may change before it runs: {scripts}",
+    "shell.scripts.unread": "This service can't read these files, so they may change before it runs: {scripts}",
     "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
@@ -793,6 +805,7 @@ ENGLISH: Mapping[str, str] = {
     "revoke.approved": "In the last 7 days {name} approved {count:request|requests}.",
     "history.line": "{at} UTC  {short}  {risk} {headline}: {outcome}{retained}",
     "pending.request": "{short}  {risk} {headline}  ({left})",
+    "pending.arguments": "        with {arguments}",
     "pending.note": "        note: {note}",
     "pending.choices": "        answers: {choices}",
     "pending.left": "{left} left",
@@ -924,12 +937,12 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of the catalogue themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: A number as our sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero. They stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks

@@ -67,8 +67,8 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
     """Check that a call may run now, store the changed call that `take` returns, and return it.
 
-    Return None if another change of the call came first, or if the time for the change was over. If the call may not
-    run, store the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
+    Return None if another change came first, or if the time for this change was over. If the call may not run, store
+    the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases. The part of `owner` before its last colon names a place in which only one
-    process works at a time; the part after the colon names the process.
+    `owner` names this process in its leases. Before its last colon, `owner` names a place in which only one process
+    works at a time. After the colon, it names the process.
     """
 
     # -- the use cases --------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ class Gate(GateContext):
 
         Replies from all surfaces come here.
 
-        Mistakes of people give answers and never raise. Raises Unavailable if nothing could be recorded.
+        People's mistakes give answers, not errors. Raises Unavailable if nothing could be recorded.
         """
         return await decide.decide(self, reply)
 
@@ -58,13 +58,16 @@ class Gate(GateContext):
         """
         return await decide.add_reason(self, target, identity, reason)
 
-    async def withdraw(self, target: str, identity: str) -> Call:
+    async def withdraw(self, target: str, identity: str, *, left: bool = False) -> Call:
         """Withdraw a pending call, for its requester or an operator.
+
+        `left` says that the program that asked has left, and puts that on the card. Then a call that was decided, and
+        that its caller should have claimed, ends as lapsed at once.
 
         Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
         ConfirmationExpired.
         """
-        return await end.withdraw(self, target, identity)
+        return await end.withdraw(self, target, identity, left=left)
 
     async def undeliverable(self, ref: str, said: str) -> Call:
         """End a pending call whose card every surface refused. `said` holds the surface's error message.
@@ -133,8 +136,8 @@ class Gate(GateContext):
         """Return the error for a caller on this machine who has no rights.
 
         Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
-        caller is recorded, and then at most one a minute, because every line is a durable write: frequent requests
-        would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
+        caller is recorded, and after that at most one refusal a minute. Every line is a durable write, so frequent
+        requests would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
         Unavailable.
         """
         unrecorded = self.refused_peers.held_back((identity, command))

@@ -1,6 +1,6 @@
 """Finds the question that words or a button answer, and writes the answer.
 
-The answer decides the call and is its result, so both are in the same commit: a crash can't come between them.
+The answer decides the call and is its result. Both are in the same commit, so a crash can't come between them.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def _erased(keys: Keyring, call: Call, now: datetime) -> Call:
         note="",
         verdict=verdict,
         output=None,
-        # The MAC of the decision covers the error of a call that may not run, so this error stays. It reveals no
-        # argument.
+        # The MAC of the decision covers the error of a call that may not run, so this error stays. This error reveals
+        # no argument.
         error=None if call.decision in MAY_RUN else call.error,
         erased_at=now,
     )

@@ -126,8 +126,8 @@ async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> 
 def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None, Answer]:
     """Return the one call that a reply is about, or None and the answer to give instead.
 
-    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another, it
-    decides neither.
+    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another call,
+    it decides neither call.
     """
     unclear = reading.verdict is Says.UNCLEAR
     if reading.target and scene.aimed and (named is None or scene.answered is None or named.ref != scene.answered.ref):

@@ -97,7 +97,8 @@ async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, 
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        # The caller's connection may have closed since `leasing` was read. A claimant that came since must claim alone.
+        # The caller's connection may have closed since `leasing` was read. A claimant that came after that must claim
+        # with a separate request.
         waiting = gate.claimants.ready(call) if leasing else None
         ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now, waiting)
         taken = {"claimed_by": None if waiting else claimant(ended)}

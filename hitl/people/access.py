@@ -90,8 +90,8 @@ class Access:
         """Return whether the person may answer a question on this surface.
 
         On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
-        machine's socket, an agent could speak as its own user. There a requester may answer their own question only if
-        they could also approve their own call.
+        machine's socket, an agent could speak as its own user. There, a requester may answer their own question only if
+        they may also approve their own call.
         """
         proven = self.people.is_chat(f"{surface}:")
         if not proven and self.asked(principal, call) and not self.may_approve_own(call.verdict, call.origin, surface):

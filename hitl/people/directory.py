@@ -152,15 +152,19 @@ class Directory:
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
 
+    def owner(self, place: str) -> str:
+        """Return the principal whose private conversation this is, or whose private conversation has this thread."""
+        return self.principal(self.place(place).chat)
+
     def wording(self, place: str, reader: str = "") -> Wording:
         """Return the language for texts in a place: for everybody there, or for one identity (`reader`).
 
         For one identity, the person's own language comes first, then the conversation's. For everybody, the
-        conversation's language comes first; in a private conversation, the person's comes next. The last choice is
-        always the installation's. The language of a person's app never counts.
+        conversation's language comes first. In a private conversation, the person's language comes next. The last
+        choice is always the installation's language. The language of a person's app never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
-        there = self._conversation(place).language or self.languages.get(self.principal(place))
+        there = self._conversation(place).language or self.languages.get(self.owner(place))
         return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:

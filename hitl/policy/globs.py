@@ -31,6 +31,40 @@ def is_pattern(text: str) -> bool:
     return not WILD.isdisjoint(text)
 
 
+_ODD = re.compile(r"\\.|\[!?[\w.,+@ -]+\]|[\\\[]", re.ASCII | re.DOTALL)
+
+
+def broadened(pattern: str) -> str:
+    """Return a pattern of ``*``, ``?`` and letters that matches at least every name that a shell's pattern matches.
+
+    A class and an escaped character become ``?``. Programs read some brackets in different ways (``[[:alpha:]]``,
+    ``[^a]``, a bracket that isn't closed). Such a bracket and the rest of its component become ``*``.
+    """
+    return "/".join(map(_broadened, pattern.split("/"))) if _WILD.search(pattern) else pattern
+
+
+def _broadened(component: str) -> str:
+    out, at = "", 0
+    for found in _ODD.finditer(component):
+        out += component[at : found.start()]
+        if len(found[0]) == 1:
+            return f"{out}*"
+        out, at = f"{out}?", found.end()
+    return out + component[at:]
+
+
+def names_in(pattern: str) -> tuple[str, ...]:
+    """Return the patterns of single names in a pattern of paths, such as a line of an ignore file (gitignore(5)).
+
+    The names are in lower case, because a program may ignore the case. For a pattern that can't be read, return ``*``.
+    """
+    try:
+        whole = [one.split("/") for one in expand_braces(pattern)] if "{" in pattern else [pattern.split("/")]
+    except BadGlob:
+        return ("*",)
+    return tuple({"*" if "**" in name else name.lower() for parts in whole for name in parts if name} or {"*"})
+
+
 def clean(path: str) -> str:
     """Return the path without ``.``, ``..`` and doubled slashes, from its text alone (as Go's ``path.Clean``)."""
     cleaned = normpath(path)
@@ -254,7 +288,7 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
     ignored. Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell
     (POSIX).
     """
-    pattern = pattern.casefold()
+    pattern = broadened(pattern).casefold()
     parts = tuple(pattern.split("/"))
     end, _ = _ending(pattern)
     for other, letters, last in _ends(others):

@@ -1,4 +1,4 @@
-"""The record as hash chains. They reveal every line that was changed, removed or inserted.
+"""The record as hash chains. The chains reveal every line that was changed, removed or inserted.
 
 Each call has its own chain. The events of the service have a chain with the ref "". The field `hash` ties a line to the
 line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys
@@ -87,7 +87,7 @@ _SAID = msgspec.json.Decoder(_Said)
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
-    """Return the entry as line `seq` (from 1) of its chain, after the line whose hash is `prev` (FIRST for none).
+    """Return the entry as line `seq` (from 1) of its chain. `prev` is the hash of the line before it, or FIRST.
 
     Raises InvalidConfirmation if the entry's data has no canonical JSON form.
     """

@@ -30,6 +30,7 @@ from hitl.replies.phrase_roles import (
     YES,
 )
 from hitl.replies.reasons import reason_start, verbatim
+from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Token, TokenKind
@@ -44,6 +45,7 @@ _COLONS = frozenset({":", "\uff1a"})
 _OFFERS = frozenset("/|")
 #: After a change of mind, one of these words only closes the sentence, and is no yes: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
+_SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
 
@@ -207,7 +209,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     end = len(parse.tokens)
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
-    runs_on = after < end and parse.tokens[after].kind is TokenKind.WORD
+    runs_on = _runs_on(parse, after)
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
@@ -219,6 +221,16 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     return Reading(
         Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, start, max(reason_at, after))
     )
+
+
+def _runs_on(parse: Parse, at: int) -> bool:
+    """Return whether a word follows the no without a stop between them.
+
+    In scripts that put no blanks between words, a blank is a stop.
+    """
+    if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
+        return False
+    return parse.tokens[at].start == parse.tokens[at - 1].end or not scripts(parse.tokens[at].text) <= _SPACELESS
 
 
 def _glued(parse: Parse, at: int) -> bool:
@@ -315,9 +327,7 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
-    own_words = (
-        after < end and parse.tokens[after].kind is TokenKind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
-    )
+    own_words = _runs_on(parse, after) and parse.role_ends(after, BECAUSE | FAULT) < after
     sentence = roles & FAULT or (roles & NO_OPEN and own_words)
     return verbatim(parse, text, start if sentence else reason_at)
 

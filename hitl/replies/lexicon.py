@@ -14,6 +14,9 @@ from hitl.replies.templates import Choice, parse, phrases
 
 _LIST = "list "
 _TYPOS = "may be misspelt"
+_ACCENTED = "keeps its accents"
+_SHORTS = "short for"
+_NO_PHRASES = frozenset({_TYPOS, _ACCENTED, _SHORTS})
 _WORD = re.compile(r"[^\s()\[\]|<>,]+|<[^>]+>")
 _PLAIN = re.compile(r"[^()\[\]|<>]+\Z")
 _SHORTEST_BARE = 3
@@ -45,8 +48,16 @@ class Language:
 def load(code: str) -> Language:
     """Load the words of a language. Raises `FileNotFoundError` for a language that has no file."""
     sections = _sections(code)
-    vocabulary = frozenset(piece for word in _words(sections) for piece in pieces(word))
-    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))))
+    words = frozenset(piece for word in _words(sections) for piece in pieces(word))
+    vocabulary = words.difference(shorts(code))
+    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))) | shorts(code))
+
+
+@cache
+def shorts(code: str) -> dict[str, str]:
+    """Return a language's abbreviations, and the word that each of them stands for: "ko" and "không"."""
+    entries = (entry.partition(": ") for entry in _all(_sections(code).get(_SHORTS, [])))
+    return {fold(short): fold(word) for short, _, word in entries}
 
 
 @cache
@@ -152,7 +163,8 @@ def _graph(code: str) -> Phrases:
     for name, lines in sections.items():
         if name.startswith(_LIST):
             lists[name.removeprefix(_LIST)] = Choice(tuple(parse(p, lists) for p in _all(lines)))
-    graph = Phrases()
+    accents = _accents(load(code).vocabulary, _all(sections.get(_ACCENTED, [])))
+    graph = Phrases(accents, shorts(code))
     for name, lines in sections.items():
         if name in SECTIONS:
             for phrase in _all(lines):
@@ -160,12 +172,21 @@ def _graph(code: str) -> Phrases:
     return graph
 
 
+def _accents(vocabulary: frozenset[str], kept: Sequence[str]) -> dict[str, str]:
+    """Return each word whose spelling without accents is another word of the language: "mí" and "mi" in Spanish.
+
+    Leave out the words of `kept`: without their accents they would say something else in the same phrases.
+    """
+    pairs = ((word, bare(word)) for word in vocabulary.difference(kept) if not word.isascii())
+    return {word: plain for word, plain in pairs if plain != word and plain in vocabulary}
+
+
 def _all(lines: list[str]) -> list[str]:
     return [phrase for line in lines for phrase in phrases(line)]
 
 
 def _words(sections: dict[str, list[str]]) -> set[str]:
-    lines = [line for name, lines in sections.items() if name != _TYPOS for line in lines]
+    lines = [line for name, lines in sections.items() if name not in _NO_PHRASES for line in lines]
     return {word for word in _WORD.findall("\n".join(lines)) if not word.startswith("<") or word == "<3"}
 
 
@@ -177,7 +198,9 @@ def _sections(code: str) -> dict[str, list[str]]:
             current = sections.setdefault(line.removeprefix("= "), [])
         else:
             current.append(line)
-    unknown = [name for name in sections if name not in SECTIONS and name != _TYPOS and not name.startswith(_LIST)]
+    unknown = [
+        name for name in sections if name not in SECTIONS and name not in _NO_PHRASES and not name.startswith(_LIST)
+    ]
     if unknown:
         raise ValueError(f"no such section: {', '.join(unknown)}")
     return sections

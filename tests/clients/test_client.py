@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,9 +22,42 @@ from sayso_client.settings import configuration
 from sayso_client.wire import request
 from tests.answered import answers
 from tests.clients.answering import answer_with, chunked, problem, read_request
+from tests.patience import PATIENCE_S
 from tests.sentences import raises, says
 
 Answering = Callable[[bytes], Path]
+
+
+ABSENT = """
+import sys
+from sayso_client import ClientError, Request, Sayso, configuration
+try:
+    Sayso(configuration(socket=sys.argv[1]), patience_s=float(sys.argv[2])).call(Request("x", {}), print)
+except ClientError as error:
+    print(error.code, error.message)
+"""
+
+
+def test_a_program_hears_at_once_of_a_socket_that_is_not_there(tmp_path: Path) -> None:
+    """Nobody restarts there, so it doesn't wait."""
+    path = tmp_path / "none.sock"
+    words = [sys.executable, "-c", ABSENT, str(path), "600"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+
+    assert done.stdout.startswith("UNAVAILABLE ")
+    assert says(done.stderr, "reach.tried", where=path)
+
+
+def test_a_program_that_waits_for_a_service_says_at_once_for_which(tmp_path: Path) -> None:
+    """A socket at which nobody listens may belong to a service that restarts. The log says it once."""
+    path = tmp_path / "stale.sock"
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(path))
+    words = [sys.executable, "-c", ABSENT, str(path), "1"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+
+    assert says(done.stdout, "reach.lost")
+    assert [True] == [says(line, "reach.again", where=path) for line in done.stderr.splitlines()]
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _may_write(path: Path, user: int | None) -> bool:
-    """Return whether the user may write the file or folder, or could give themselves the right to."""
+    """Return whether the user may write the file or folder, or could get that right by themselves."""
     mode = _mode(path)
     if user is None:
         return bool(mode & stat.S_IWOTH)

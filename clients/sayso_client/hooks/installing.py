@@ -174,13 +174,19 @@ class SettingsChange:
             _backup(self.file).unlink(missing_ok=True)
 
 
+#: The file descriptor through which the hook sees whether the host still reads: the shell's own output. The output of
+#: the hook goes to the shell.
+_READER = 3
+
+
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
     """Return the shell line that a host runs for each tool call.
 
     If the hook ends well and in time, the line prints the hook's JSON object. Every other end blocks the tool, with a
     reason.
     """
-    hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
+    reader, patience = ["--reader", str(_READER)], ["--patience", str(wait_s - 2 * _MARGIN_S)]
+    hook = [python, "-I", "-m", MARK, host, *service.words(), *reader, *patience]
     hook += ["--defer"] * defer
     if limit := _program("timeout"):
         hook = [limit, *_limit(wait_s), *hook]
@@ -193,7 +199,7 @@ def _limit(wait_s: int) -> list[str]:
 
 def _shell_line(shell: str, hook: list[str]) -> str:
     no_answer = shlex.quote(say("hook.no_answer"))
-    pass_on = f'o=$({shlex.join(hook)}) && case $o in "{{"*"}}") printf %s "$o" && exit 0;; esac'
+    pass_on = f'{{ o=$({shlex.join(hook)}) && case $o in "{{"*"}}") printf %s "$o" && exit 0;; esac; }} {_READER}>&1'
     return shlex.join([shell, "-c", f"{pass_on}; echo {no_answer} >&2; exit 2"])
 
 

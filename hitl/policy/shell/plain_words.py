@@ -127,7 +127,7 @@ class Words:
         self._no_gaps(node)
         self._guard_dialect(node)
         parts: list[str | None] = []
-        for child in inner:
+        for at, child in enumerate(inner):
             if child.type == "string_content":
                 parts.append(words.double_quoted(text_of(child)))
             elif child.type in ("simple_expansion", "expansion"):
@@ -136,7 +136,7 @@ class Words:
                 self.substituted(child)
                 parts.append(None)
             elif child.type == "$":
-                parts.append("$")
+                parts.append(_dollar(inner[at + 1 :]))
             else:
                 raise NotPlain(f"{child.type.replace('_', ' ')} is not read here")
         return _glued(parts)
@@ -185,6 +185,17 @@ class Words:
         raise NotPlain(f"${name[:40]} comes from the environment")
 
 
+def _dollar(behind: Sequence[Node]) -> str:
+    """Read a dollar sign in double quotes that begins no expansion. Raises NotPlain if it begins one in another shell.
+
+    In zsh, ``"$=name"`` becomes several words, and ``"$~name"`` is a pattern.
+    """
+    if behind and text_of(behind[0])[:1] not in _BEHIND_DOLLAR:
+        raise NotPlain("a dollar sign is followed by what another shell takes for an expansion")
+    return "$"
+
+
+_BEHIND_DOLLAR = frozenset(")|/.,; \t\n")
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 

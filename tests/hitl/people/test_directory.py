@@ -32,6 +32,24 @@ def test_an_empty_list_is_nobody() -> None:
     assert () == Directory().approvers_for(ROOM, asked())
 
 
+@pytest.mark.parametrize(
+    ("place", "owner"),
+    [
+        ("slack:T1/U1", "ada"),
+        ("slack:T1/U1/5.0", "ada"),
+        ("telegram:42", "ada"),
+        ("telegram:42/7", "ada"),
+        ("u:2", "u:2"),
+    ],
+)
+def test_a_thread_of_a_private_conversation_has_the_same_owner(place: str, owner: str) -> None:
+    """A private conversation has its person's name, and a thread's name begins with the conversation's."""
+    people = directory(principals={"ada": ("slack:T1/U1", "telegram:42")}, languages={"ada": "de"}, surfaces=surfaces())
+
+    assert owner == people.owner(place)
+    assert ("de" if owner == "ada" else "en") == people.wording(place).language
+
+
 def test_the_narrowest_list_wins() -> None:
     """The rule's approvers, else the conversation's, else the installation's."""
     people = directory(conversations={ROOM: Conversation(ROOM, approvers=(BOB,))})

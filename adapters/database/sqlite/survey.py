@@ -20,6 +20,7 @@ from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
 from hitl.call import Event, PostKind
+from hitl.cards.wording import say
 from hitl.credentials import Scope
 from hitl.errors import Unavailable
 from hitl.proof.chain import data_of
@@ -126,9 +127,11 @@ class Survey:
         return data_of(found) if found else {}
 
     def must_be_current(self, database: Path) -> None:
-        """Raise Unavailable if this code can't read the schema of the database."""
-        if self.schema != schema.REVISIONS[-1]:
-            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+        """Raise Unavailable if this code can't read the schema of the database. The error names the next step."""
+        if self.schema == schema.REVISIONS[-1]:
+            return
+        older = self.schema is None or self.schema in schema.REVISIONS
+        raise Unavailable(say("schema.older" if older else "schema.newer", file=database))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

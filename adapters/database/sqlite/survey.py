@@ -131,7 +131,7 @@ class Survey:
         if self.schema == schema.REVISIONS[-1]:
             return
         older = self.schema is None or self.schema in schema.REVISIONS
-        raise Unavailable(say("schema.older" if older else "schema.newer", file=database))
+        raise Unavailable(say("database.older" if older else "database.newer", file=database))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

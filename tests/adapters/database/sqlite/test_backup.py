@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.testing import SetClock
 
 #: The schema of a database -> the sentence about it.
-OTHERS = {schema.REVISIONS[-2]: "schema.older", "9999": "schema.newer"}
+OTHERS = {schema.REVISIONS[-2]: "database.older", "9999": "database.newer"}
 
 
 def keyring(state: Path) -> Keyring:

@@ -15,6 +15,8 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) + 1)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Without a cache of bytecode, each test process and each `sayso` that a test starts would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check bench bench-peers lock fuzz long matrix-lite seeded thirdparty thirdparty-telegram thirdparty-slack thirdparty-agents deploy-telegram deploy-slack verify-deploy docs

@@ -1,1 +1,1 @@
-"""The running process. Only here, concrete classes (store, platforms, executors) are put together."""
+"""The running process. Only this package puts concrete classes together: store, platforms, executors."""

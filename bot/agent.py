@@ -1,4 +1,4 @@
-"""Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
+"""Builds the model-backed agent from its model, its instructions and its tools.
 
 The extra `agent` is imported only when a model is made.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from adapters.executors.groups import Groups
 from bot.conversation import StoredTurns
 from bot.errors import SettingsError
-from hitl.cards.wording import say
+from bot.wording import say
 from hitl.errors import SaysoError
 from hitl.ports import Offer
 from hitl.question import GROUP, SCHEMA, TOOL
@@ -37,7 +37,7 @@ def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None
     from adapters.agents.model import Bounds, ModelAgent
 
     if not isinstance(groups, Groups):
-        raise SettingsError("The agent's tools need an executor with groups.")
+        raise SettingsError(say("setting.agent.groups"))
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
     bounds = Bounds(settings.requests, settings.tokens, settings.answer_s, settings.cost, settings.turn_s)
@@ -50,20 +50,20 @@ def make_model(settings: AgentSettings) -> Model:
     """Return the model of the settings, not connected. Raises SettingsError."""
     key = settings.secret()
     if not key and not settings.base_url:
-        raise SettingsError("The model needs a key: set SAYSO_AGENT__KEY, or agent.key_file.")
+        raise SettingsError(say("setting.agent.key"))
     try:
         from adapters.agents import model, providers
 
         del model
         made = providers.make_model(settings.model, key=key or "none", base_url=settings.base_url)
         if settings.cost is not None and not providers.has_price(made):
-            raise SettingsError(f"agent.cost: the price of {settings.model} isn't known. Limit agent.tokens instead.")
+            raise SettingsError(say("setting.agent.cost", model=settings.model))
         return made
     except ModuleNotFoundError as error:
-        text = f"A model is configured, but {error.name} isn't installed: install sayso[agent]."
+        text = say("setting.extra", what=say("setting.agent"), module=error.name, extra="agent")
         raise SettingsError(text) from error
     except ValueError as error:
-        raise SettingsError(f"agent.model: {error}.") from error
+        raise SettingsError(say("setting.agent.model", why=error)) from error
 
 
 class Listed:
@@ -74,7 +74,7 @@ class Listed:
         self._listed = [entry.partition(".") for entry in listed]
         for entry, (group, _, tool) in zip(listed, self._listed, strict=True):
             if not tool or group not in groups.names:
-                raise SettingsError(f"agent.tools: {entry!r} names no tool group. Write GROUP.TOOL or GROUP.*.")
+                raise SettingsError(say("setting.agent.tools", entry=repr(entry)))
 
     async def offers(self) -> Sequence[Offer]:
         """Return the listed tools that may run now, and the tool that asks people a question.

@@ -1,4 +1,4 @@
-"""Serves the API of the running service: puts its parts together and starts its listeners."""
+"""Serves the API of the running service: builds the API's parts and starts its listeners."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bot.console import Console
 from bot.descriptors import fitting_connections
 from bot.errors import SettingsError
 from bot.settings import HttpSettings
+from bot.wording import say
 from hitl.connections import Party
 from sayso_client.wire import SOCKET_NAME
 
@@ -77,15 +78,13 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         from adapters.http.services import Chats
         from adapters.http.waits import Waits
     except ModuleNotFoundError as error:
-        raise SettingsError(
-            f"`sayso run` serves HTTP, but {error.name} isn't installed: install sayso[http]."
-        ) from error
+        raise SettingsError(say("setting.extra.http", module=error.name)) from error
 
     waits = Waits()
     authenticator = Authenticator(service.gate, service.tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
     feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
-    for listener in (operations.queues, feed):
+    for listener in (operations.queues, operations.attendance, feed):
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: If the clock is behind by less than this, it is being corrected slowly, as NTP does. If it is behind by more,
+#: If the clock is behind by less than this, it is being corrected slowly, as NTP does. If it is further behind,
 #: somebody set it back.
 _SET_BACK = timedelta(seconds=1)
 

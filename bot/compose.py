@@ -1,7 +1,4 @@
-"""Puts the service together from concrete classes.
-
-Every dependency is an argument with its production value as default.
-"""
+"""Builds the service from concrete classes. Each dependency is an argument, by default with production's value."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from bot.clock import SystemClock
 from bot.names import names_of
 from bot.paths import is_within
 from bot.service import Service
+from bot.wording import say
 from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
@@ -147,10 +145,7 @@ def mark_beside(state: Path) -> Path:
 def _keep_apart(state: Path, workspace: Path) -> None:
     """Raise Unavailable if tools in the workspace could read the keys, because they could then forge decisions."""
     if is_within(state, workspace):
-        raise Unavailable(
-            f"The state folder {state} lies in the workspace {workspace}, whose tools could read its keys."
-            " Move one of the two."
-        )
+        raise Unavailable(say("compose.apart", state=state, workspace=workspace))
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
@@ -187,10 +182,7 @@ def sandbox_of(settings: Settings) -> Sandbox | None:
         os.chown(workspace, user.uid, user.gid)
     found = best(user, bounds)
     if not runs(found, workspace.resolve(), "test -w ."):
-        raise Unavailable(
-            f"{user.name} (tools_user) can't work in {workspace}. Run: chown -R {user.name} {workspace}, and let that"
-            " user through every folder above it (chmod o+x)."
-        )
+        raise Unavailable(say("compose.user", user=user.name, workspace=workspace))
     return found
 
 
@@ -212,10 +204,10 @@ def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: San
         folder = Folder(workspace)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise Unavailable(f"The workspace {workspace} can't be used: {why}. Name another one.") from error
+        raise Unavailable(say("compose.workspace", workspace=workspace, why=why)) from error
     registry = Registry(TOOLS, allow, folder=folder.root)
     register_workspace(registry, folder)
     register_shell(registry, Shell(folder.root, sandbox))
     if unknown := ", ".join(registry.unknown()):
-        raise Unavailable(f"tools.allow names what is no tool of the workspace: {unknown}. Nothing was started.")
+        raise Unavailable(say("compose.tools", tools=unknown))
     return registry

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Console:
     """The conversation of one person (`identity`) in one place. If `width` is None, cards are plain text."""
 
-    def __init__(  # noqa: PLR0913 - whose conversation it is, and how it is shown
+    def __init__(  # noqa: PLR0913 - each parameter is passed by keyword
         self,
         service: Service,
         *,
@@ -142,7 +142,7 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Return whether to show this person a call's end: they saw its card, they asked for the call, or it expired.
+        """Return whether to show this person the end of a call: they saw its card, they asked for it, or it expired.
 
         Calls of a person's scripts that were allowed or denied at once aren't shown.
         """

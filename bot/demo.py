@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.policies import Policies
-from bot.surfaces import surfaces
+from bot.surfaces import PLATFORMS, surfaces
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
 from hitl.operating_mode import Terms
@@ -109,4 +109,6 @@ class Demo:
         say = wording_of(self._language).say
         tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()
-        tell(say("demo.next"))
+        *others, last = (f"`sayso init {name}`" for name in PLATFORMS)
+        commands = say("card.people.or", people=", ".join(others), person=last)
+        tell(say("demo.next", commands=commands))

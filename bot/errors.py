@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hitl.cards.wording import say
+from bot.wording import say
 from hitl.errors import SettingsError
 
 __all__ = ["SettingsError", "explained"]

@@ -32,7 +32,9 @@ _PROMPT = "> "
 
 
 class Talk:
-    """Reads lines, and notes when each was begun: a line that was begun before a card appeared can't answer it."""
+    """Reads lines, and records when each line was begun, because a line that was begun before a card appeared can't
+    answer that card.
+    """
 
     def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
         self._clock = service.gate.clock

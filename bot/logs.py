@@ -1,7 +1,7 @@
 """The service's log: one line for each event on stderr, `name=value` for each fact or one JSON object, secrets masked.
 
 All code logs by the standard library, with the event's name as the message and its facts as a mapping for argument. So
-lines of libraries have the same form, and no fact can clash with a field that every record has.
+the lines of libraries have the same form, and no fact has the name of a field that every record has.
 """
 
 from __future__ import annotations

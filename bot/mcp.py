@@ -18,6 +18,8 @@ from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
 from bot.api import party_of
 from bot.errors import SettingsError
+from bot.settings import read_secret
+from bot.wording import say
 from hitl.connections import Party
 from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
@@ -98,7 +100,7 @@ def http_mount(gateway: Gateway) -> HttpMount:
 
 def _target(name: str, server: McpServerSettings) -> Target:
     if name in _TAKEN:
-        raise SettingsError(f"mcp.servers.{name}: {name} is a tool group of this service. Name the server otherwise.")
+        raise SettingsError(say("setting.mcp.taken", name=name))
     env_files = _read(name, "env_files", server.env_files)
     header_files = _read(name, "header_files", server.header_files)
     passed = {variable: _passed(name, variable) for variable in server.env_pass}
@@ -115,21 +117,16 @@ def _target(name: str, server: McpServerSettings) -> Target:
 
 
 def _read(server: str, key: str, files: Mapping[str, Path]) -> dict[str, str]:
-    found = {}
-    for name, file in files.items():
-        try:
-            found[name] = file.expanduser().read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't text"
-            raise SettingsError(f"mcp.servers.{server}.{key}.{name} {file} can't be read: {why}.") from error
-    return found
+    return {
+        name: read_secret(f"mcp.servers.{server}.{key}", name, file).get_secret_value() for name, file in files.items()
+    }
 
 
 def _passed(server: str, variable: str) -> str:
     if variable.upper().startswith("SAYSO_"):
-        raise SettingsError(f"mcp.servers.{server}.env_pass names {variable}, which is this service's own.")
+        raise SettingsError(say("setting.mcp.own", server=server, variable=variable))
     if variable not in os.environ:
-        raise SettingsError(f"mcp.servers.{server}.env_pass names {variable}, which isn't set. Set it, or remove it.")
+        raise SettingsError(say("setting.mcp.unset", server=server, variable=variable))
     return os.environ[variable]
 
 

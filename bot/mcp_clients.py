@@ -1,7 +1,7 @@
 """Moves the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
 
 After the move, the client's file names one server, the relay. Its former servers are in the settings; each value of an
-environment or header is in a file of its own. A backup beside those files restores the client's file to the byte.
+environment or header is in a separate file. A backup beside those files restores the client's file to the byte.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.errors import SettingsError
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ _TYPES = frozenset({None, "stdio", "http", "streamable-http", "streamableHttp"})
 
 
 def usual_file(client: McpClient) -> Path:
-    """Return the file in which the client usually keeps its servers."""
+    """Return the usual file of the client's servers."""
     return Path(_FILES[client][0]).expanduser()
 
 
@@ -103,7 +103,7 @@ class Move:
     #: The settings file. `block` is the text that is added to its end.
     settings: Path
     block: str
-    #: The secret values that move to files of their own: path -> content.
+    #: The secret values that move to separate files: path -> content.
     secrets: Mapping[Path, str]
     backup: Path
     #: Servers that stay with the client and aren't gated, and the reason for each.
@@ -390,7 +390,8 @@ def _rewritten(client: McpClient, before: bytes, moved: Sequence[Server], relay:
 
 
 def _rewritten_toml(text: str, moved: Sequence[str], relay: list[str]) -> str:
-    """Do the same as `_rewritten` for TOML, table by table. Raises SettingsError if another table would be lost.
+    """Return the client's TOML file with the relay in place of the moved servers, table by table. Raises SettingsError
+    if another table would be lost.
 
     A relay that somebody added by hand is replaced.
     """

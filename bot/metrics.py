@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
+from bot.wording import say
 from hitl.call import Decision, Event, Result, Risk, State
 from hitl.errors import Unavailable
 from hitl.proof.chain import DECIDED
@@ -24,7 +25,7 @@ try:
     from prometheus_client.process_collector import ProcessCollector
 except ModuleNotFoundError as error:
     raise SettingsError(
-        f"metrics.port is set, but {error.name} isn't installed: install sayso[metrics], or remove metrics.port."
+        say("setting.extra.or_remove", setting="metrics.port", module=error.name, extra="metrics")
     ) from error
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ _INCIDENTS = (
 _UNANSWERED = (Decision.EXPIRED, Decision.UNDELIVERABLE)
 _ANSWERED = (Decision.APPROVED, Decision.REJECTED)
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-#: The label for decisions that nobody made on a surface, such as those of the policy.
+#: The label for decisions that nobody made on a surface, such as decisions of the policy.
 _NOWHERE = "none"
 
 
@@ -189,7 +190,7 @@ async def serve_metrics(
     troubles: Callable[[], Awaitable[Sequence[str]]],
     connections: Connections,
 ) -> Server:
-    """Count changes from now on, and serve `/metrics` on a port of its own, until `parts` is closed.
+    """Count changes from now on, and serve `/metrics` on a separate port, until `parts` is closed.
 
     The page needs no password, as is usual for exporters: it contains no people, tools or texts, and changes nothing.
     Raises Unavailable if the port can't be used. `connections` is the room that this process's listeners share.

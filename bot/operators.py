@@ -1,8 +1,8 @@
 """Loads an operator's own handlers of chat events: a Python file or module that the settings name.
 
 The module has a function `register(app)`, which adds handlers to an application object of the platform's own library.
-Our handlers are on another such object, which gets each event first. So an operator's handler can't stop ours. That
-handler gets neither the gate nor the store, so it can't decide.
+Our handlers are on another application object, which gets each event first. So an operator's handler can't stop our
+handlers. That handler gets neither the gate nor the store, so it can't decide.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.settings import refuse_foreign
+from bot.wording import say
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -34,10 +35,10 @@ def register_of(section: str, named: str) -> Register | None:
         found = _module(named)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        raise SettingsError(f"{section}.handlers {named} can't be loaded: {why}. Nothing was started.") from error
+        raise SettingsError(say("setting.handlers", section=section, named=named, why=why)) from error
     register: Register | None = getattr(found, "register", None)
     if not callable(register):
-        raise SettingsError(f"{section}.handlers {named} has no function register(app). Nothing was started.")
+        raise SettingsError(say("setting.handlers.none", section=section, named=named))
     return register
 
 
@@ -47,7 +48,7 @@ def _module(named: str) -> ModuleType:
         return importlib.import_module(named)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(say("setting.handlers.file", path=path))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

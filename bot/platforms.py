@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bot.errors import SettingsError
 from bot.operators import register_of
 from bot.surfaces import module
+from bot.wording import say
 from hitl.errors import Unavailable
 from hitl.platforms import Core
 
@@ -78,7 +79,7 @@ class Platforms:
     def routes(self) -> list[Route]:
         """Return the webhooks of platforms. Raises SettingsError for a webhook without a secret or a port."""
         if self._settings.http.port is None and any(one.is_pushed for one in self._connectors):
-            raise SettingsError("A webhook needs a port to listen on: set http.port.")
+            raise SettingsError(say("setting.webhook.port"))
         if self._settings.http.port is None:
             return []
         return [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
@@ -112,9 +113,7 @@ async def build(settings: Settings, name: str, core: Core) -> Platform:
     try:
         make = module(name, "platform").build
     except ModuleNotFoundError as error:
-        raise SettingsError(
-            f"{name.title()} is configured, but {error.name} isn't installed: install sayso[{name}]."
-        ) from error
+        raise SettingsError(say("setting.extra", what=name.title(), module=error.name, extra=name)) from error
     platform: Platform = await make(section, core, register_of(name, section.handlers))
     return platform
 
@@ -134,11 +133,11 @@ def mounted(endpoint: Endpoint) -> Route:
 
 
 def _shortage(state: Path) -> Iterator[str]:
-    """Yield a sentence if there is too little disk space to record the next call. Reads still work then."""
+    """Yield a sentence if there is too little disk space to record the next call. Reads would still work."""
     try:
         free = shutil.disk_usage(state).free
     except OSError as error:
-        yield f"store: {state} is out of reach: {error.strerror}"
+        yield say("start.disk.away", state=state, why=error.strerror)
         return
     if free < _LEAST_FREE_BYTES:
-        yield f"store: the disk of {state} is full. Free some space"
+        yield say("start.disk.full", state=state)

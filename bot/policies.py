@@ -16,8 +16,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
+from bot.wording import say
 from hitl.call import Entry, Event
-from hitl.cards.wording import say
 from hitl.errors import Unavailable
 from hitl.ports import Change, adding
 
@@ -66,13 +66,15 @@ class Library:
             except LookupError as error:
                 missing.append(str(error.args[0]))
             except OSError as error:
-                raise SettingsError(f"The policy {name!r} can't be used: {error}.") from error
+                raise SettingsError(say("setting.policy", name=repr(name), why=error)) from error
         if len(found) > 1:
-            raise SettingsError(f"{found[0].origin} has the name of {found[1].origin}; give it another one.")
+            raise SettingsError(say("setting.policy.twice", origin=found[0].origin, other=found[1].origin))
         if not found:
             why = "; ".join(dict.fromkeys(missing))
             near = get_close_matches(name, self._names(), n=1)
-            raise SettingsError(say("near.policy", why=why, near=near[0]) if near else f"{why}.")
+            raise SettingsError(
+                say("near.policy", why=why, near=near[0]) if near else say("setting.policy.none", why=why)
+            )
         return found[0]
 
     def _names(self) -> list[str]:
@@ -80,7 +82,7 @@ class Library:
         return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
-        """Return the document after two reads in a row gave the same text: then nobody is writing it.
+        """Return the document after two reads in a row gave the same text: this shows that nobody is writing it.
 
         Raises SettingsError.
         """
@@ -92,7 +94,7 @@ class Library:
             before, found = found, self.read(name)
             if found == before:
                 return found
-        raise SettingsError(f"{found.origin} keeps changing. Write it beside and rename it, then start again.")
+        raise SettingsError(say("setting.policy.changing", origin=found.origin))
 
     def load(self, document: Document) -> Policy:
         """Compile the document. Raises SettingsError with all its problems, each with its line."""
@@ -102,7 +104,7 @@ class Library:
         try:
             return load(document.text, name=document.origin, format=form, paths=self._paths, resolver=self._resolver)
         except PolicyInvalid as error:
-            raise SettingsError(f"The policy {document.name!r} can't be used:\n{error}") from error
+            raise SettingsError(say("setting.policy.problems", name=repr(document.name), problems=error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,4 +235,4 @@ def need_engine() -> None:
         try:
             importlib.import_module(module)
         except ModuleNotFoundError as error:
-            raise SettingsError(f"Policies need {package}, which isn't installed: install sayso anew.") from error
+            raise SettingsError(say("setting.policy.package", package=package)) from error

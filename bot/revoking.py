@@ -29,7 +29,7 @@ def older_file(source: Path) -> Path:
 
 
 def revoked_names(state: Path, source: Path | None) -> frozenset[str]:
-    """Return the revoked names of a state folder, and those beside the settings file `source`.
+    """Return the revoked names of a state folder, and the names beside the settings file `source`.
 
     Some users, such as an agent's, can't enter the state folder. For these users, only the second file counts. This is
     safe, because such a user decides nothing by the list. Raises OSError if a file exists and can't be read, because it

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from bot.wording import say
 from hitl.call import Entry, Event
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.ports import Change, adding
 from hitl.records import replace
@@ -34,7 +34,9 @@ async def roll_back(gate: Gate) -> None:
 
 
 async def _voided(gate: Gate, call: Call) -> Call | None:
-    """Return the ended call, or None if its row can't be ended, which must not keep the service from starting."""
+    """Return the ended call. Return None if its row can't be ended, because that must not keep the service from
+    starting.
+    """
     try:
         return await gate.void(call)
     except SaysoError as error:

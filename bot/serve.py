@@ -22,8 +22,9 @@ from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from bot.reloading import Reloading
+from bot.supervisor import tell
+from bot.wording import say
 from bot.workers.retention import RetentionWorker
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.people import APPROVERS
 from sayso_client.wire import SOCKET_NAME
@@ -57,6 +58,7 @@ async def serve(settings: Settings, source: Path | None, wait_s: float) -> None:
         with contextlib.suppress(_StoppedError):
             await _start(settings, source, parts, partial(_take, wait_s, stopping))
         await stopping.wait()
+        tell("STOPPING=1")
         _log.info("service.stopping")
     _log.info("service.stopped")
 
@@ -177,6 +179,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         "state": str(settings.folder("state")),
     }
     _log.info("service.ready", {**places, **terms})
+    tell("READY=1")
     if sys.stderr.isatty():
         sys.stderr.writelines(f"{line}\n" for line in surface_lines(settings))
 
@@ -206,7 +209,7 @@ def _mcp() -> ModuleType:
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
-        raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
+        raise SettingsError(say("setting.extra", what="[mcp]", module=error.name, extra="mcp")) from error
 
 
 def _metrics() -> ModuleType:

@@ -18,11 +18,11 @@ from bot.change_observers import Listeners
 from bot.journal import Journal
 from bot.rolling_back import roll_back
 from bot.waiting import Waiting
+from bot.wording import say
 from bot.workers.expiry import Expiry
 from bot.workers.requesters import Requesters
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.cards.masked import looks_large
-from hitl.cards.wording import say
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
@@ -156,7 +156,7 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call after the work that is needed to show it without delay."""
+        """Return the call when it can be shown without delay."""
         await self.gate.ready(call)
         return call
 
@@ -246,7 +246,7 @@ class Service:
         """Give the caller its answer, then run the leases that the use case took, the first of them in this task."""
         try:
             value, leases = await use_case
-        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
+        except Exception as error:  # noqa: BLE001 - the caller that waits gets the error
             if not answer.done():
                 answer.set_exception(error)
             return
@@ -302,7 +302,7 @@ class Service:
         ]
 
     async def moved(self, old: str, new: str) -> None:
-        """Handle a conversation that its platform renamed: its open cards are posted again there."""
+        """Handle a conversation that its platform renamed: post its open cards again, under the new name."""
         await self.store.move(old, new)
         await self.store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {"old": old, "new": new}),))))
         self._outbox.set()

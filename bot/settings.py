@@ -40,14 +40,15 @@ from bot.errors import SettingsError
 from bot.paths import is_within
 from bot.revoking import revoked_names
 from bot.surfaces import PLATFORMS, surfaces
+from bot.wording import say
 from hitl.call import CardTerms, Mode, Risk
 from hitl.cards.redaction import mask_value
 from hitl.cards.templates import LONGEST_UNDO, check
-from hitl.cards.wording import say
 from hitl.limits import Limits
 from hitl.operating_mode import Terms
 from hitl.people import Conversation, Directory
 from hitl.times import span
+from sayso_client.settings import user_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +91,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class ConversationSettings(_Part):
-    """The settings that may differ for one conversation. For absent settings, those of the installation apply."""
+    """The settings that may differ for one conversation. If a setting is absent, the installation's setting applies."""
 
     approvers: list[Name] | None = None
     requesters: list[Name] | None = None
@@ -148,13 +149,13 @@ class AgentSettings(_Part):
 
     def secret(self) -> str:
         """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
-        key = self.key or (_read_secret("agent", "key", self.key_file) if self.key_file else None)
+        key = self.key or (read_secret("agent", "key_file", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
     def instructions(self) -> str:
         """Return the operator's instructions for the model. Raises SettingsError if the file can't be read."""
         file = self.instructions_file
-        return _read_secret("agent", "instructions", file).get_secret_value() if file else ""
+        return read_secret("agent", "instructions_file", file).get_secret_value() if file else ""
 
 
 class StageSettings(_Part):
@@ -174,9 +175,9 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are its host names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
-    proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that each may
-    approve; medium is the default.
+    `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
+    without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
+    each may approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -225,7 +226,7 @@ class RetentionSettings(_Part):
         Such a time usually has a mistyped unit, and the service would erase calls that people still need.
         """
         if age is not None and age < timedelta(days=1):
-            raise ValueError("must be at least 1d")
+            raise ValueError(say("setting.retention.least", least="1d"))
         return age
 
     @field_validator("events")
@@ -233,17 +234,17 @@ class RetentionSettings(_Part):
     def _known_again(cls, age: timedelta) -> timedelta:
         """Refuse a time below a week.
 
-        Platforms send an event again for at most a day, and the service must still know the event then.
+        Platforms send an event again for at most a day, and the service must still know the event at that time.
         """
         if age < timedelta(days=7):
-            raise ValueError("must be at least 7d")
+            raise ValueError(say("setting.retention.least", least="7d"))
         return age
 
     @model_validator(mode="after")
     def _arguments_first(self) -> RetentionSettings:
         """Refuse to keep arguments longer than their calls."""
         if self.arguments and self.calls and self.arguments > self.calls:
-            raise ValueError("arguments can't be kept longer than calls: archiving a call erases its arguments")
+            raise ValueError(say("setting.retention.arguments"))
         return self
 
 
@@ -270,13 +271,13 @@ class McpServerSettings(_Part):
         server has.
         """
         if bool(self.command) == bool(self.url):
-            raise ValueError("give either command or url")
+            raise ValueError(say("setting.mcp.one"))
         if self.url and (self.env or self.env_files or self.env_pass):
-            raise ValueError("a server with a url takes headers, not env")
+            raise ValueError(say("setting.mcp.env"))
         if self.command and (self.headers or self.header_files):
-            raise ValueError("a server with a command takes env, not headers")
+            raise ValueError(say("setting.mcp.headers"))
         if self.url and not self.url.startswith(("https://", "http://")):
-            raise ValueError("url must begin with https:// or http://")
+            raise ValueError(say("setting.mcp.url"))
         return self
 
 
@@ -332,6 +333,8 @@ class Settings(BaseSettings):
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
     #: The names whose rights `sayso revoke` has ended (`bot.revoking`).
     _revoked: frozenset[str] = PrivateAttr(frozenset())
+    #: The settings file, or None if only the environment counts.
+    _source: Path | None = PrivateAttr(None)
 
     @classmethod
     def settings_customise_sources(
@@ -350,6 +353,12 @@ class Settings(BaseSettings):
         """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
+
+    def whence(self) -> str:
+        """Return a sentence for people: which settings file and which state folder a command has read."""
+        if self._source is None:
+            return say("setting.unread", folder=Path.cwd(), state=self.folder("state"))
+        return say("setting.read", file=self._source.absolute(), state=self.folder("state"))
 
     def mark_file(self) -> Path | None:
         """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
@@ -377,7 +386,7 @@ class Settings(BaseSettings):
         named = {
             one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
         }
-        read = {one: _read_secret(name, one, file) for one, file in named.items() if file is not None}
+        read = {one: read_secret(name, f"{one}_file", file) for one, file in named.items() if file is not None}
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
@@ -424,7 +433,7 @@ class Settings(BaseSettings):
         if not self.stage:
             return self.policy
         if self.stage not in self.stages:
-            raise SettingsError(f"stage is {self.stage!r}, and there is no [stages.{self.stage}] with a policy.")
+            raise SettingsError(say("setting.stage", stage=self.stage))
         return self.stages[self.stage].policy
 
     def policy_folders(self) -> list[Path]:
@@ -498,9 +507,7 @@ def default_runtime() -> Path:
     """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
-    if given := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(given) / "sayso"
-    return Path(f"/tmp/sayso-{os.getuid()}")  # noqa: S108 - checked for its owner and mode before it is used
+    return user_runtime()
 
 
 def find_config(given: Path | None) -> Path | None:
@@ -522,11 +529,11 @@ def refuse_foreign(path: Path | None) -> None:
     except OSError:
         return  # Reading the file later gives an error that says why the file can't be examined.
     if file.st_uid not in {0, os.geteuid()}:
-        raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
+        raise SettingsError(say("setting.foreign", path=path, uid=file.st_uid))
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
     if file.st_mode & stat.S_IWOTH or replaceable:
         place = path.resolve().parent if replaceable else path
-        raise SettingsError(f"{path} can be changed by anybody, who could list themselves. Run: chmod o-w {place}")
+        raise SettingsError(say("setting.writable", path=path, place=place))
 
 
 def load(path: Path | None) -> Settings:
@@ -538,24 +545,21 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
+        found._source = path  # noqa: SLF001 - neither file nor environment sets it
         found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
         return found
     except OSError as error:
-        advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
-        msg = f"{path} can't be read: {error.strerror}.{advice}"
-        raise SettingsError(msg) from error
+        key = "setting.none" if isinstance(error, FileNotFoundError) else "setting.unreadable"
+        raise SettingsError(say(key, path=path, why=error.strerror)) from error
     except tomllib.TOMLDecodeError as error:
-        msg = f"{path} isn't TOML: {error}."
-        raise SettingsError(msg) from error
+        raise SettingsError(say("setting.toml", path=path, why=error)) from error
     except UnicodeDecodeError as error:
-        msg = f"{path} isn't TOML: it isn't UTF-8 at byte {error.start}."
-        raise SettingsError(msg) from error
+        raise SettingsError(say("setting.utf8", path=path, byte=error.start)) from error
     except ValidationError as error:
         raise SettingsError(_explain(path, error)) from error
     except UnreadableError as error:
         variable = _variable(re.findall(r'field "(\w+)"', str(error)))
-        msg = f"The environment can't be used: {variable} isn't JSON, as lists and tables are there: [\"local:1000\"]."
-        raise SettingsError(msg) from error
+        raise SettingsError(say("setting.environment", problems=say("setting.json", variable=variable))) from error
 
 
 def _digest(file: Path) -> str:
@@ -566,12 +570,13 @@ def _digest(file: Path) -> str:
         return ""
 
 
-def _read_secret(part: str, name: str, file: Path) -> SecretStr:
+def read_secret(section: str, key: str, file: Path) -> SecretStr:
+    """Return the content of a file that holds a secret. Raises SettingsError, which names the setting and the file."""
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it isn't text"
-        raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
+        why = error.strerror if isinstance(error, OSError) else say("setting.secret.binary")
+        raise SettingsError(say("setting.secret.unreadable", setting=f"{section}.{key}", file=file, why=why)) from error
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
@@ -620,11 +625,10 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
         for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:
                 variable = f"SAYSO_{part}__{name}".upper()
-                raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
+                text = say("setting.secret", path=path, setting=f"{part}.{name}", variable=variable, name=name)
+                raise SettingsError(text)
     for key, name, instead in _mcp_secrets(values.get("mcp")):
-        raise SettingsError(
-            f"{path} holds a secret in mcp.{key}. Put it into a file, and name that in {instead}.{name}."
-        )
+        raise SettingsError(say("setting.secret.mcp", path=path, setting=key, table=instead, name=name))
 
 
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
@@ -651,7 +655,8 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
-        raise SettingsError(f"The environment can't be used: {', '.join(unknown)}: no such setting.")
+        problems = say("setting.unknown_names", names=", ".join(unknown))
+        raise SettingsError(say("setting.environment", problems=problems))
 
 
 def _variable(levels: Iterable[object]) -> str:
@@ -677,9 +682,14 @@ _MISFITS = {
 
 def _explain(path: Path | None, error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False)
-    told = [f"{_place(problem['loc'])}: {_wrong(problem)}" for problem in problems]
-    ours = all(line.startswith(_PREFIX) for line in told)
-    return f"{'The environment' if ours or path is None else path} can't be used: {'; '.join(told)}."
+    places = [_place(problem["loc"]) for problem in problems]
+    told = "; ".join(
+        say("setting.misfit", setting=place, why=_wrong(problem))
+        for place, problem in zip(places, problems, strict=True)
+    )
+    if path is None or all(place.startswith(_PREFIX) for place in places):
+        return say("setting.environment", problems=told)
+    return say("setting.unusable", path=path, problems=told)
 
 
 def _place(levels: Sequence[object]) -> str:
@@ -692,10 +702,13 @@ def _wrong(problem: ErrorDetails) -> str:
     """Return a sentence about a wrong setting. For an unknown key, it names the most similar known key."""
     if problem["type"] != "extra_forbidden":
         key = _MISFITS.get(problem["type"])
-        return say(key, **problem.get("ctx", {})) if key else problem["msg"]
+        ctx = problem.get("ctx", {})
+        if key:
+            return say(key, **ctx)
+        return str(ctx["error"]) if problem["type"] == "value_error" else problem["msg"]
     *above, name = problem["loc"]
     near = get_close_matches(str(name), _keys(above), n=1)
-    return say("near.setting", near=near[0]) if near else "no such setting"
+    return say("near.setting", near=near[0]) if near else say("setting.unknown")
 
 
 def _keys(levels: Iterable[object]) -> list[str]:

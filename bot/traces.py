@@ -15,6 +15,7 @@ from cachetools import FIFOCache
 
 from adapters.http.tracing import TRACEPARENT
 from bot.errors import SettingsError
+from bot.wording import say
 from hitl.call import MAY_RUN, Event, Result
 from hitl.proof.chain import DECIDED
 from hitl.times import micros
@@ -29,7 +30,7 @@ try:
     from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, set_span_in_context
 except ModuleNotFoundError as error:
     raise SettingsError(
-        f"traces.endpoint is set, but {error.name} isn't installed: install sayso[otel], or remove traces.endpoint."
+        say("setting.extra.or_remove", setting="traces.endpoint", module=error.name, extra="otel")
     ) from error
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _FAILED = frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN, Result.REF
 
 
 class _Refs(RandomIdGenerator):
-    """Generates the call's ref as the id of the next trace."""
+    """Gives the next trace the call's ref as its id."""
 
     ref = ""
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.ports import Calls
 
-#: At most this many calls are kept, at about 3 KB each. A few hundred calls change between an answer to an agent and
-#: that agent's next wait.
+#: At most this many calls are kept, at about 3 KB each. Between an answer to an agent and that agent's next wait, a few
+#: hundred calls change.
 _REMEMBERED = 512
 #: Calls with more text than this are read from the store each time. If they were remembered, hundreds of large calls
 #: could fill the memory.

@@ -84,7 +84,9 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The policy decides; or it decides, but calls that need a person run unasked (monitor); or it is off."""
+    """The operating mode: the policy decides (enforce), calls that need a person run unasked (monitor), or no policy is
+    asked (off).
+    """
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -102,7 +104,7 @@ class PolicyCall(Struct, frozen=True):
     """The part of a call that policies look at.
 
     Relative paths start from the folder `cwd`. `annotations` are MCP tool hints, or None if the tool isn't an MCP tool.
-    With `trusted_annotations` the operator trusts that server, so its hints may also lower the risk.
+    `trusted_annotations` says that the operator trusts the tool's server, so that the hints may also lower the risk.
     """
 
     tools: str
@@ -115,9 +117,9 @@ class PolicyCall(Struct, frozen=True):
     origin: str | None = None
     #: Whether the caller starts a command, whatever the tool's name is. `command` in `args` holds its words, as a list.
     is_command: bool = False
-    #: Whether the call runs confined to its folder and without network.
+    #: Whether the call runs in a sandbox that allows only its folder and no network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool. The name of such a tool proves
+    #: Whether another program serves the tool, and not a coding agent or this service. The name of such a tool proves
     #: nothing.
     foreign: bool = False
 
@@ -135,10 +137,8 @@ class Reason(StrEnum):
 
 
 class CardTerms(Struct, frozen=True):
-    """Additions to the card of a request, beside the call and its verdict.
-
-    Most of them come from the operator: from the settings or the tool's definition. The last two describe how the
-    caller wrote the arguments.
+    """Additions to the card of a request, beside the call and its verdict. Most additions come from the operator, who
+    wrote the settings and the tool's definition. The last two describe how the caller wrote the arguments.
     """
 
     #: A template over the arguments (`hitl.cards.templates`), or '' for none: "Pay {amount} {currency} to {to}".
@@ -190,9 +190,9 @@ class Ask(Struct, frozen=True):
     """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.
 
     `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
-    own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
-    call; no field demands the opposite. `key` is the caller's idempotency key, unique for each requester. `previous`
-    names an ended call that this call repeats.
+    own words; the card shows them as the agent's. If `must_ask` is true, a person is asked even if the policy would
+    allow the call. No field can demand the opposite. `key` is the caller's idempotency key, unique for each requester.
+    `previous` names an ended call that this call repeats.
     """
 
     tools: str
@@ -209,8 +209,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Routes of the card in addition to those of the origin. The interface that took the request (HTTP, MCP, ...) has
-    #: checked that the caller may name them.
+    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
+    #: has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
@@ -233,7 +233,8 @@ class ToolInfo(Struct, frozen=True):
     foreign: bool = False
 
 
-#: A call has one of these preconditions if its executor runs it confined to its folder and without network.
+#: A call has one of these preconditions if its executor runs it in a sandbox that allows only its folder and no
+#: network.
 ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
@@ -245,7 +246,7 @@ class Preparation(Struct, frozen=True):
     arguments, because the card shows it in place of these arguments. `sentence` follows "wants to" on the card: `delete
     notes.txt`, without a full stop. `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may
     give. `undo` is one sentence about undoing the call, or '' if nothing is known about that. `unbound` says that the
-    call runs more files than `preconditions` can cover, so it never runs unasked.
+    call runs files that `preconditions` don't cover, so it never runs unasked.
     """
 
     sentence: str
@@ -333,7 +334,7 @@ class Call(Struct, frozen=True):
 
     @property
     def status(self) -> Status:
-        """The word for the call's situation that people, agents, events and exit codes get."""
+        """The call's situation in one word, for people, agents, events and exit codes."""
         if self.result is not None:
             return _STATUSES[self.result]
         if self.state is State.AWAITING:
@@ -346,7 +347,7 @@ class Call(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether only a late report or archiving can still change the call."""
+        """Whether the call has ended, so that only a late report or archiving can still change it."""
         return self.state not in {State.AWAITING, State.EXECUTING}
 
     @property
@@ -355,7 +356,7 @@ class Call(Struct, frozen=True):
         return self.decision is Decision.REJECTED and self.due_at is not None
 
     def evolve(self, **changes: Any) -> Call:
-        """Return a copy with some fields changed. It doesn't raise the version; the caller does."""
+        """Return a copy with some fields changed. The caller must raise the version."""
         return replace(self, **changes)
 
 
@@ -407,7 +408,7 @@ class ReplyKind(StrEnum):
 
 
 class Verb(StrEnum):
-    """The wish that a button, a command or an API decision expresses."""
+    """The action that a button, a command or an API decision asks for."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -538,7 +539,7 @@ class Event(StrEnum):
 
 
 class Entry(Struct, frozen=True):
-    """One line of the record, before it joins the hash chain."""
+    """One line of the record, before it becomes part of the hash chain."""
 
     ref: str
     event: Event
@@ -585,14 +586,14 @@ class Sending(Struct, frozen=True):
 
 
 class PromptKind(StrEnum):
-    """The kinds of prompts: a second confirmation is awaited, or the person saw the details."""
+    """The kinds of prompts: Sayso waits for a second confirmation, or the person has seen the details."""
 
     CONFIRM = "confirm"
     VIEWED = "viewed"
 
 
 class Prompt(Struct, frozen=True):
-    """A stored fact about one person and one call. A later approval by that person depends on it."""
+    """A stored fact about one person and one call, on which a later approval by that person depends."""
 
     ref: str
     principal: str
@@ -601,9 +602,9 @@ class Prompt(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """A message of ours, other than a card, that is about one call. A reply to this message answers the call.
+    """A message that Sayso sent about one call, other than a card. A reply to this message answers the call.
 
-    The message is bound by the platform's id of it, never by its words.
+    The platform's id of the message binds it to the call. Its words never do.
     """
 
     #: The platform's id of the message among all chats.

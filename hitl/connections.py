@@ -12,8 +12,8 @@ from enum import Enum
 #: A process has at most this many connections, if it may open enough files. One peer may have a quarter of them. This
 #: is enough for 1,000 waiting agents, and for other callers behind the same address.
 MOST = 8_000
-#: The last quarter of the room is kept for peers with fewer connections than this. A command line needs one or two, and
-#: a browser six.
+#: The last quarter of all connections is kept for peers with fewer connections than this. A command line needs one or
+#: two, and a browser six.
 _FEW = 8
 #: At most this many refused connections may wait at once until their peer has read the refusal.
 _MOST_LINGERING = 16
@@ -69,7 +69,9 @@ class Connections:
         self._all -= 1
 
     def linger(self) -> bool:
-        """Return whether a refused connection may stay until its peer has read why. If so, `depart` must follow."""
+        """Return whether a refused connection may stay open until its peer has read the reason. If so, `depart` must
+        follow.
+        """
         if self._lingering >= _MOST_LINGERING:
             return False
         self._lingering += 1

@@ -23,7 +23,7 @@ _BYTES = 32
 
 
 class Scope(StrEnum):
-    """The scope of a credential. A credential has one scope, so none serves both an agent and an approver."""
+    """The scope of a credential. A credential has one scope, so no credential serves both an agent and an approver."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -54,7 +54,7 @@ class Credential(Struct, frozen=True):
     created_at: datetime
     #: The principal who made the token.
     created_by: str
-    #: The time from which on the token doesn't work, or None for a token without an end.
+    #: The time at which the token stops working, or None for a token without an end.
     until: datetime | None
     mac: str = ""
     revoked_at: datetime | None = None

@@ -60,7 +60,7 @@ class Delivery:
         #: Route -> the time before which no card of a pending call is edited there, because of the platform's rate
         #: limits.
         self._calm: dict[str, datetime] = {}
-        #: Platforms on which a message failed and none has arrived since: maybe the platform is down.
+        #: The platforms that may be down: a message failed, and no message has arrived since.
         self._down: set[str] = set()
 
     async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
@@ -96,11 +96,9 @@ class Delivery:
         return await self._store.sent(sending, message)
 
     async def _posted(self, sending: Sending, call: Call, message: str) -> None:
-        """Record the message of a new card.
-
-        An earlier process may have posted the card too, and died before it recorded the message. If somebody pressed a
-        button of that earlier copy meanwhile, the store knows the earlier copy. Then the new copy becomes the spare
-        copy.
+        """Record the message of a new card. An earlier process may have posted the card too, and died before it
+        recorded the message. If somebody has pressed a button of that earlier copy, the store knows it, and the new
+        copy becomes the spare copy.
         """
         route = sending.post.route
         known = await self._store.by_message(message) is not None
@@ -141,9 +139,8 @@ class Delivery:
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
-        """Postpone an edit by `seconds`.
-
-        Until then its route gets no edits of pending cards; other messages still go out.
+        """Postpone an edit by `seconds`. Until that time its route gets no edits of pending cards. Other messages are
+        still sent.
         """
         if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
             # The row itself stays due. A row with a later time would also hold up the call's outcome, which comes after
@@ -186,4 +183,4 @@ class Delivery:
             try:
                 await self._gate.undeliverable(call.ref, f"{route}: {said}")
             except (AlreadyDecided, ConfirmationExpired):
-                return  # somebody answered on another surface meanwhile, and that decision counts
+                return  # an answer on another surface came first, and that decision counts

@@ -30,10 +30,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from hitl.cards.wording import IN_ENGLISH
-from hitl.outcomes import Fact
+from hitl.outcomes import Fact, fact
 
 if TYPE_CHECKING:
     from hitl.cards.wording import Wording
+    from hitl.outcomes import Misfit
     from hitl.people.names import Names
 
 
@@ -206,6 +207,17 @@ class IllegalTransition(Failed):
     """The lifecycle forbids this change. Nothing was changed."""
 
     code = "ILLEGAL_TRANSITION"
+
+
+class MisfitError(ValueError):
+    """A value of a setting, or of a policy, can't be used. Its text is the sentence for people."""
+
+    def __init__(self, why: Misfit, /, **particulars: object) -> None:
+        super().__init__(fact(why, **particulars))
+
+    def __str__(self) -> str:
+        """Return the sentence for people."""
+        return IN_ENGLISH.sentence(self.args[0])
 
 
 class SettingsError(Exception):

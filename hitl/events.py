@@ -54,7 +54,7 @@ class Press(Heard):
     """A press of a button. `data` is the button's data as the client sent it; a client may send other data."""
 
     data: str = ""
-    #: Whether the platform itself shows that the button isn't one of ours. Such a press is no forgery.
+    #: Whether the platform itself shows that the button isn't Sayso's. Such a press is no forgery.
     stray: bool = False
 
 
@@ -74,8 +74,11 @@ class Text(Heard):
     private: bool = False
     #: Whether the message is meant for us rather than for other people in the conversation.
     addressed: bool = False
-    #: Whether the message names nobody, in a conversation in which we take part.
+    #: Whether the message addresses nobody, and the conversation is one in which the bot has written.
     overheard: bool = False
+    #: The conversation of the turn that this text begins, or None if that is `conversation`. Platforms whose agents
+    #: answer in a thread below each message name that thread.
+    opens: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,13 @@ class Command(Heard):
 
     name: str
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened(Heard):
+    """A person opened a conversation with the agent. With `waits`, they can write only after our first message."""
+
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def takes(self, told: Mapping[str, Any]) -> bool:
-        """Return whether a line in the form that `told` returns meets the query. The caller checks events and times."""
+        """Return whether a line from `told` meets the query. The caller checks events and times."""
         return (
             _meets(self.statuses, {told["status"]})
             and _meets(self.risks, {told["risk_level"]})
@@ -92,7 +92,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
         )
 
     def takes_request(self, shown: Mapping[str, Any]) -> bool:
-        """Return whether a request in the form of `hitl.cards.data.view` meets the query.
+        """Return whether a request from `hitl.cards.data.view` meets the query.
 
         Here `people` must include the person who requested or decided it.
         """
@@ -112,7 +112,7 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
     `call` is the line's request, or None for a line about the service itself. `flaws` names the parts of the request
     that failed their integrity check. The keys event_type, correlation_id, timestamp, decision, operation, risk_level,
     user, reason and timeout_seconds, and their values, come from the log entry of the harombe design. The other keys
-    are ours. If somebody changed the event to an unknown one, `event_type` is null.
+    are ours. If somebody changed the event to an unknown event, `event_type` is null.
     """
     data, event = mask_value(data_of(line.data)), line.event
     texts = {name: value for name, value in data.items() if isinstance(value, str)}

@@ -1,8 +1,8 @@
 """The life of a call, as one table. No other code changes a state.
 
 Two rules keep this file small. This file holds everything that affects the state of a call: the states, the triggers,
-the destination of each trigger, and the guards. This file holds nothing about the causes of a trigger: the gate checks
-who may approve, whether the time is over and whether the MACs hold, and then asks this file for the call's next state.
+the destination of each trigger, and the guards. This file holds nothing about the causes of a trigger. The gate checks
+who may approve, whether the time is over and whether the MACs hold. Then it asks this file for the call's next state.
 
 The library `transitions` runs the table, with one machine for each process. No call is registered as a model with that
 machine, because that would cost 12 to 28 KB for each call. The machine has no automatic `to_STATE()` methods, because
@@ -78,7 +78,7 @@ class Subject:
         return not self.started
 
     def open_outcome(self) -> bool:
-        """Return whether it isn't known for sure what the tool did."""
+        """Return whether nobody knows for sure what the tool did."""
         return self.result in {Result.TIMED_OUT, Result.UNKNOWN}
 
 

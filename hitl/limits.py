@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from hitl.call import Ask, Call, Decision, Runs
+from hitl.cards.card import outcome_fact
 from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
 from hitl.outcomes import Refusal, fact
 from hitl.question import is_asked, is_question
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from hitl.outcomes import Fact
 
 SHORTEST_TIMEOUT_S = 5
 LONGEST_TIMEOUT_S = 7 * 24 * 3600
@@ -27,15 +30,15 @@ class Limits:
     """The limits. Fields that end in `_s` are in seconds, the others are counts.
 
     `claim_caller_s` is how long a caller may wait after an approval before it claims the call. (If this service runs
-    the call, it claims it in the commit that decides.) A lease lasts for the tool's time limit plus `lease_grace_s`.
-    The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most `execution_s`.
-    The second confirmation of a critical call must come between `soonest_second_yes_s` and `second_yes_s` after the
-    first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester and
-    agent are pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`;
-    more are a flood. Agents name themselves, so all agents of one requester together may have `CEILING` times as many.
-    If a person rejected a call of an agent outside of this service, the same requester and agent can't ask for it again
-    within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a card reads
-    all of them. `approvals` is the number of people who must approve.
+    the call, the commit that decides the call also claims it.) A lease lasts for the tool's time limit plus
+    `lease_grace_s`. The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most
+    `execution_s`. The second confirmation of a critical call must come between `soonest_second_yes_s` and
+    `second_yes_s` after the first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester`
+    calls of one requester and agent are pending at once. Of one requester and agent, at most `asks` calls may go to
+    people within `asks_within_s`; more are a flood. Agents name themselves, so all agents of one requester together may
+    have `CEILING` times as many. If a person rejected a call of an agent outside of this service, the same requester
+    and agent can't ask for it again within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON,
+    because each drawing of a card reads all of them. `approvals` is the number of people who must approve.
     """
 
     claim_caller_s: float = 300
@@ -67,23 +70,27 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
 class Rejections:
     """Remembers recent rejections, so that no agent asks for the same call again and again.
 
-    This memory is no record: it only protects people's attention. The latest 10,000 rejections are kept until a
+    This memory isn't a record. It only protects people's attention. The latest 10,000 rejections are kept until a
     restart.
     """
 
     limits: Limits
-    #: (requester, agent, tool, digest) -> the short ref of the rejected call, and the time of the rejection.
-    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
+    #: (requester, agent, tool, digest) -> the short ref of the rejected call, the time of the rejection, and the
+    #: outcome with the person and the reason.
+    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime, Fact]] = field(
         default_factory=lambda: FIFOCache(_KEPT)
     )
 
     def heard(self, call: Call) -> None:
-        """Remember a call that a person rejected."""
+        """Remember a call that a person rejected, and the reason, which may follow later."""
         if call.decision is Decision.REJECTED and call.decided_at is not None and not _is_own(call):
-            self._rejected[call.requester, call.agent, call.tool, call.digest] = call.short, call.decided_at
+            told = call.short, call.decided_at, outcome_fact(call)
+            self._rejected[call.requester, call.agent, call.tool, call.digest] = told
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently if a person rejected the same call of the same agent less than `again_s` ago.
+
+        The error names the person and repeats the reason, because another session may ask this time.
 
         A tool call of the service's own agent is always admitted, because a person told that agent to make it. A person
         who repeats an instruction means it.
@@ -93,10 +100,10 @@ class Rejections:
         rejected = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
         if rejected is None:
             return
-        short, decided_at = rejected
+        short, decided_at, outcome = rejected
         seconds = (now - decided_at).total_seconds()
         if seconds < self.limits.again_s:
-            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds)))
+            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds), outcome=outcome))
 
 
 def _is_own(call: Ask | Call) -> bool:
@@ -113,7 +120,7 @@ def _is_own(call: Ask | Call) -> bool:
 class Flood:
     """Counts how many calls each agent asked people about recently. With too many cards, people stop reading them.
 
-    These counts are no record: they only protect people's attention. They are kept in memory until a restart, for at
+    These counts aren't a record. They only protect people's attention. They are kept in memory until a restart, for at
     most 10,000 agents; the agents that haven't asked for the longest time are dropped first.
     """
 

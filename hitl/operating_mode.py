@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: the digests and checks them before the run.
 SCRIPTS = "script_sha256"
 _SHA256 = 64
-#: Reasons of verdicts by which a call runs although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
+#: The reasons of verdicts that let a call run although no policy allowed it: mode `monitor`, mode `off`, or `fallback`.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
@@ -37,8 +37,8 @@ class Terms:
 
     `stage` is the name of the installation's environment. In mode `monitor`, a call that the policy would ask about
     runs, and the record says that nobody was asked; a denied call stays denied. In mode `off` no policy is asked. If a
-    caller demands that a person is asked, this happens in every mode. `passes` holds the tools (`TOOLS.TOOL`) whose
-    calls run unasked if no surface that could show a card is set up, or none of them can be reached.
+    caller demands that a person is asked, a person is asked in every mode. `passes` holds the tools (`TOOLS.TOOL`)
+    whose calls run unasked if no surface that could show a card is set up, or none of them can be reached.
     """
 
     stage: str = ""
@@ -60,7 +60,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """Return the verdict as the mode and the operator's longest pending time change it."""
+        """Return the verdict after the changes by the mode and by the operator's longest pending time."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
@@ -106,7 +106,7 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     """Return the verdict after the rules that no policy can loosen.
 
     The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
-    to high or critical, critical calls, calls that run more files than can be bound, and calls whose caller demands
+    to high or critical, critical calls, calls that run files that can't be bound, and calls whose caller demands
     that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:

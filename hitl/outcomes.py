@@ -40,7 +40,9 @@ class Person(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """A stored text as a particular of a fact. If it is an English sentence of ours, other languages translate it."""
+    """A stored text as a particular of a fact. If it is an English sentence of the catalogue, other languages translate
+    it.
+    """
 
     text: str
 
@@ -96,6 +98,21 @@ class Refusal(StrEnum):
     DENIED_NOW = "answer.denied_now"
 
 
+class Misfit(StrEnum):
+    """Reasons why a value of a setting, or of a policy, can't be used."""
+
+    TWO_OWNERS = "misfit.two_owners"
+    SHARED = "misfit.shared"
+    SELF_APPROVAL = "misfit.self_approval"
+    SPAN = "misfit.span"
+    ENDLESS = "misfit.span.endless"
+    BRACE = "misfit.brace"
+    NO_ARGUMENT = "misfit.no_argument"
+    HEADLINE = "misfit.headline"
+    PATTERN = "misfit.pattern"
+    EMPTY_PATTERN = "misfit.pattern.empty"
+
+
 class Told(StrEnum):
     """Answers to replies that were accepted or held."""
 
@@ -146,7 +163,8 @@ class Doubt(StrEnum):
     NUMBER = "reading.number.words"
     EMOJI = "reading.emoji.words"
     ANOTHER = "reading.another.words"
-    #: Not a doubt by itself: the answer was found by a few exact phrases of a language, whose code is in `said`.
+    #: No doubt by itself: the answer was found with a few exact phrases of one language. `said` holds the code of that
+    #: language.
     UNMEASURED = "reading.unmeasured.words"
     SPEAKER = "reading.speaker"
     CHOICE = "reading.choice"
@@ -209,6 +227,7 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
+    LEFT = "unfit.left"
     #: Older versions stored this code, without the platform's error message, in place of `UNSHOWN`.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"

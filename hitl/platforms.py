@@ -47,6 +47,12 @@ class Talker(Protocol):
     def link(self, route: str, message: str) -> str:
         """Return the https address of a message, or '' if the platform has none for it."""
 
+    def shows_rejection(self, call: Call) -> bool:
+        """Return whether the person already sees this rejection, so that an answer would only repeat it.
+
+        A chat returns False, because there the card shows the outcome.
+        """
+
     def learn_move(self, old: str, new: str) -> None:
         """Send messages for the conversation `old` to `new` from now on."""
 
@@ -54,7 +60,9 @@ class Talker(Protocol):
         """Edit a card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card: it says that the other copy counts or, after the call's end, how it ended."""
+        """Edit a second copy of a card. The copy then says that the other copy counts or, after the call's end, how the
+        call ended.
+        """
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """Send a sentence. `about` is the ref of its call, `answers` the id of the message to which it replies."""
@@ -84,9 +92,21 @@ class Talker(Protocol):
         """
 
     async def working(self, route: str, *, on: bool) -> None:
-        """With `on`, show people there that an answer is being made; without `on`, stop showing it.
+        """If `on` is true, show people that an answer is being made. If it is false, stop showing that.
 
-        The platform also stops by itself after some seconds. A platform that can't show it does nothing.
+        The sign also ends by itself after some seconds. A platform without such a sign does nothing.
+        """
+
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Suggest to a person what they may say to the agent: label of a button -> words that a press of it sends.
+
+        `title` is above the buttons. A platform without such buttons does nothing. A refusal is only logged.
+        """
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Name a person's conversation with the agent. A refusal is only logged.
+
+        A platform whose conversations have no names does nothing.
         """
 
     async def mark_undecided(self, message: str) -> None:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Expect(Struct, frozen=True):
     """The condition of a swap: the stored row still has this version, and the time test holds.
 
-    With `overdue` False the test is `due_at > now`, with True it is `due_at <= now`, with None there is no time test.
-    `now` is the one time that the store reads from its clock for the unit.
+    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None, there
+    is no time test. `now` is the one time that the store reads from its clock for the unit.
     """
 
     ref: str
@@ -69,9 +69,9 @@ class Change(Struct, frozen=True):
 class Unit(Struct, frozen=True):
     """One write that happens as a whole or not at all.
 
-    With `expect` it is a conditional UPDATE. Without `expect`, its call (if it has one) is new. The store calls `seal`
-    once, inside the write, with its time. The same time goes into the condition, the recorded times and the MACs.
-    `seal` must have no side effects.
+    With `expect`, the unit is a conditional UPDATE. Without `expect`, the unit's call is new, if it has a call. The
+    store calls `seal` once, inside the write, with its time. The same time goes into the condition, the recorded times
+    and the MACs. `seal` must have no side effects.
     """
 
     expect: Expect | None
@@ -134,7 +134,7 @@ class Calls(Protocol):
         """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return pending calls, oldest first: all of them, or those that were asked for in one conversation."""
+        """Return pending calls, oldest first: all of them, or the calls that were asked for in one conversation."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that belong to a conversation, oldest first.
@@ -165,7 +165,7 @@ class Calls(Protocol):
         """Return the executing calls whose claimant's name begins with `owner`, oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
-        """Return the calls that have a `due_at`, so the clock will still end something about them; oldest first."""
+        """Return the calls that have a `due_at`, oldest first. The clock will end something about each."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """Return the latest prompt of this kind for this person and call.
@@ -222,7 +222,7 @@ class Outbox(Protocol):
 
 
 class Inbox(Protocol):
-    """Raw events from chat platforms, until each is handled."""
+    """The raw events from chat platforms that aren't handled yet."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was stored already."""
@@ -263,7 +263,7 @@ class Conversations(Protocol):
         """
 
     async def bind(self, bound: Bound) -> None:
-        """Store the call that a message of ours is about. The first binding of a message stays."""
+        """Store the call of one of Sayso's messages. The first binding of a message stays."""
 
     async def bound(self, message: str) -> Bound | None:
         """Return the stored binding of our message to its call, or None. A card has no binding."""
@@ -315,10 +315,10 @@ class CallsAndEvents(Calls, Inbox, Protocol):
 class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """The whole store. Every write is durable before its method returns.
 
-    Any method raises `hitl.errors.Unavailable` if the store can't be read or written; nothing was changed then. Events,
-    cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn with a
-    wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of bindings and
-    of the record check the MACs themselves.
+    Any method raises `hitl.errors.Unavailable` if the store can't be read or written. In that case nothing was changed.
+    Events, cards, prompts, turns, bindings and lines of the record carry MACs by `keys`. A card, a prompt or a turn
+    with a wrong MAC is never returned. An event with a wrong MAC is returned with `intact` False. The readers of
+    bindings and of the record check the MACs themselves.
     """
 
 
@@ -327,8 +327,8 @@ class PlatformError(Exception):
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
     at all can be sent to that place, because the place or our access to it is gone. `lost` is False if one person alone
-    caused that, for example by blocking us: with `lost`, that person could make `fallback` run a call unasked. `remedy`
-    is the key of the sentence that names the remedy, or '' if no remedy is known.
+    caused that, for example by blocking the bot. If it were True, that person could make `fallback` run a call unasked.
+    `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -363,7 +363,8 @@ class Chat(Protocol):
         """Edit the card so that it shows the call's current state."""
 
     async def spare(self, route: str, message: str, call: Call) -> None:
-        """Edit a second copy of a card: it says that the other copy counts or, after the call's end, shows the outcome.
+        """Edit a second copy of a card. The copy then says that the other copy counts or, after the call's end, shows
+        the outcome.
 
         A copy that can't be edited stays unchanged.
         """
@@ -473,7 +474,7 @@ class StoredTurn(Protocol):
         """The last state of the conversation's previous turn, b'' if there was no turn before."""
 
     async def keep(self, state: bytes) -> None:
-        """Store the state that the agent needs to go on from here."""
+        """Store the state from which the agent can continue."""
 
     async def say(self, text: str) -> None:
         """Send a message that is marked as the agent's words. Raises PlatformError."""
@@ -496,7 +497,7 @@ class Explaining:
     #: The person's question, and the principal who asked it.
     text: str
     who: str
-    #: The text about the call that people see, masked.
+    #: The masked text that people see about the call.
     card: str
     #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
     state: bytes
@@ -527,7 +528,7 @@ class ResumingAgent(Protocol):
         """
 
     async def close(self) -> None:
-        """Close connections and the like, after the last turn."""
+        """Close the connections, after the last turn."""
 
 
 class Clock(Protocol):
@@ -537,7 +538,7 @@ class Clock(Protocol):
         """Return the time as an aware datetime in UTC."""
 
     def go_on_from(self, newest: datetime) -> None:
-        """Take note of the newest recorded time. The clock shows no earlier time from now on."""
+        """Show no time before `newest`, the newest recorded time, from now on."""
 
 
 class Beside(Protocol):
@@ -554,7 +555,7 @@ class Executor(Protocol):
         """Return the facts about the tool, or None if it isn't on the list of tools that may run."""
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Find out, before people are asked, what a call does and what must still hold when it runs.
+        """Before people are asked, find out what a call does, and which preconditions must hold when it runs.
 
         Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
@@ -606,7 +607,8 @@ class Tree:
     root: str
     #: Everything below `root` that isn't a folder, including links, as paths relative to `root`, in no order.
     files: Sequence[str]
-    #: False if a folder could not be read, or if there were more entries than the caller's limit.
+    #: Whether the list is complete. It isn't if a folder could not be read, or if there were more entries than the
+    #: caller's limit.
     complete: bool
     #: Whether the given path is a file. In that case `files` holds only its name.
     single: bool = False
@@ -636,6 +638,14 @@ class Paths(Protocol):
         tracked.
         """
 
+    def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
+        """Return the patterns after ``!`` in the ignore files that a search below this folder obeys (gitignore(5)).
+
+        A search also reads a hidden file if such a pattern matches the file's name. `files` holds all files below the
+        folder, relative to it; the ignore files of the folders above are read too. Return None if an ignore file can't
+        be read.
+        """
+
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """List the files below a folder, visiting at most `most` entries. Return None if nothing is at this path.
 
@@ -655,7 +665,7 @@ class Observer(Protocol):
     """A part of this process that is notified of every change of a call, after the change is durable."""
 
     def changed(self, call: Call) -> None:
-        """Take note of the changed call. Must not block and must not raise."""
+        """Handle the changed call. This must not block and must not raise."""
 
 
 __all__ = [

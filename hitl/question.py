@@ -55,7 +55,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
 }
 INFO: Final = ToolInfo(EXECUTOR, hashlib.sha256(canonical(SCHEMA)).hexdigest(), schema=SCHEMA)
 
-#: Formatting by which a person takes words back, hides them, or repeats the words of somebody else.
+#: The kinds of formatting with which a person takes words back, hides words, or quotes somebody else.
 _NOT_MEANT = frozenset({SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.QUOTE})
 _AROUND_REF = " \t\r\n:,;.#-"
 
@@ -139,7 +139,7 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Return whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
+    """Return whether the person wrote and means all of the words: none of them is struck out, hidden or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: A conversation counts as lost for this many seconds. After that, Sayso tries the next card there again.
 LOST_FOR_S = 300.0
-#: For this many seconds a refusal makes the service unready, unless a message arrives there before.
+#: After a refusal, the service is unready for this many seconds, or until a message arrives on that route.
 ALARMED_FOR_S = 3600.0
 _KEPT = 10_000
 
@@ -45,7 +45,7 @@ class Reach:
         self._lost[route] = now
 
     def found(self, route: str) -> None:
-        """Record that a message arrived on this route, so that it is neither lost nor refused any more."""
+        """Record that a message arrived on this route. The route then counts as neither lost nor refused."""
         self._lost.pop(route, None)
         self._refused.pop(route, None)
 

@@ -42,7 +42,7 @@ class Surface:
     title: str = ""
     #: Parses a place. This is None if the surface gets no cards through the outbox and its places have no parts.
     parse: Callable[[str], Place] | None = None
-    #: Whether people on this surface see and decide every call, wherever the call's cards are.
+    #: Whether people on this surface see and decide every call, no matter where the call's cards are.
     shows_every_call: bool = False
     #: Whether the setting `self_approval_socket` limits self-approval here, in place of the conversation's setting.
     own_self_approval: bool = False

@@ -418,7 +418,7 @@ class MemoryConversations(_Memory):
             self._said[place] = message, ref
 
     async def bind(self, bound: Bound) -> None:
-        """Store the call that a message of ours is about. The first binding of a message stays."""
+        """Store the call of one of Sayso's messages. The first binding of a message stays."""
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:

@@ -19,7 +19,8 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers when each of the latest 10,000 messages was let through, and how often it was held back since then.
+    """Remembers the time at which each of the latest 10,000 messages was let through, and how often the message was
+    held back after that.
 
     This memory lasts until a restart.
     """

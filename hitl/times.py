@@ -9,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
+
 if TYPE_CHECKING:
     from hitl.ports import Clock
 
@@ -36,20 +39,20 @@ def span(text: str) -> timedelta:
     Raises ValueError for any other text.
     """
     if text[-1:] not in _UNITS or not text[:-1].isdecimal():
-        raise ValueError("give a number and a unit, such as 90m, 24h, 30d or 52w")
+        raise MisfitError(Misfit.SPAN)
     try:
         return timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
     except OverflowError as error:
-        raise ValueError("it is longer than time can be counted") from error
+        raise MisfitError(Misfit.ENDLESS) from error
 
 
 class Steady:
     """A clock that never goes back.
 
-    If somebody set the clock back that `Steady` reads, `Steady` repeats the newest time that it knows.
+    If somebody sets back the clock that `Steady` reads, `Steady` repeats the newest time that it knows.
 
-    Otherwise a clock that is set back could make a late answer count again, and could give a newer line of the record
-    an earlier time than an older line.
+    Without this class, a clock that is set back could make a late answer count again, and could give a newer line of
+    the record an earlier time than an older line.
     """
 
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import ClassVar
+
+from sayso_client.hooks import codex
 
 
 class Person(BaseHTTPRequestHandler):
@@ -35,8 +38,15 @@ class Person(BaseHTTPRequestHandler):
 def serving(path: Path) -> Iterator[None]:
     """Listen on a Unix socket as this user."""
     with socketserver.ThreadingUnixStreamServer(str(path), Person) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield
         server.shutdown()
         thread.join()
+
+
+def trust(file: Path) -> None:
+    """Record in Codex's settings that a person trusts the hook, as Codex does."""
+    ((place, digest),) = codex.trusted_as(tomllib.loads(file.read_text()))
+    with file.open("a") as settings:
+        settings.write(f'[hooks.state."{file.parent.resolve() / file.name}:{place}"]\ntrusted_hash = "{digest}"\n')

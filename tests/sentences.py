@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from bot import wording as process_wording
 from hitl.cards import wording
 from sayso_client import wording as client_wording
 
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=BaseException)
 
-#: For each owner with a catalogue of its own (a platform): its sentences.
+#: For each adapter with a catalogue of its own: its sentences.
 OWNERS = {
     path.parent.name: import_module(f"adapters.{path.parent.name}.wording").ENGLISH
     for path in sorted((Path(__file__).parents[1] / "adapters").glob("*/wording.py"))
 }
-#: The service's catalogue, with that of each platform.
-SERVICE = {**wording.ENGLISH, **{key: text for sentences in OWNERS.values() for key, text in sentences.items()}}
+#: The service's catalogue, with that of its process and of each adapter.
+SERVICE = {
+    **wording.ENGLISH,
+    **process_wording.ENGLISH,
+    **{key: text for sentences in OWNERS.values() for key, text in sentences.items()},
+}
 #: The service's catalogue and the client's.
 ENGLISH = {**SERVICE, **client_wording.ENGLISH}
 

@@ -58,7 +58,7 @@ PAUSES_S = (1.0, 5.0)
 _PASSING = frozenset({408, 409, 425, 429})
 #: The HTTP statuses of a request that may be too long: bad request, and content too large.
 _TOO_LONG = frozenset({400, 413})
-#: This many characters are counted as one token, which is the usual figure for English text.
+#: A request that is too long is halved at most this many times.
 _HALVINGS = 4
 #: Characters that are counted as one token. It is the usual figure for English text.
 _CHARACTERS = 4

@@ -39,7 +39,7 @@ def make_model(name: str, *, key: str, base_url: str = "") -> Model:
 def has_price(model: Model) -> bool:
     """Return whether the library knows the price of the model. Its price list is part of it, so nothing is fetched."""
     from pydantic_ai.messages import ModelResponse  # noqa: PLC0415 - the library takes more than a second to import
-    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415 - as above
+    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
 
     usage = RequestUsage(input_tokens=1, output_tokens=1)
     try:
@@ -57,17 +57,17 @@ async def close_model(model: Model) -> None:
 
 def _anthropic(model: str, key: str, base_url: str) -> Model:
     from anthropic import AsyncAnthropic  # noqa: PLC0415 - each provider takes more than a second to import
-    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415 - as above
-    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415 - as above
+    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
     client = AsyncAnthropic(api_key=key, base_url=base_url or _ANTHROPIC, max_retries=0)
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
 
 
 def _openai(model: str, key: str, base_url: str, *, chat: bool) -> Model:
-    from openai import AsyncOpenAI  # noqa: PLC0415 - as above
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: PLC0415 - as above
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - as above
+    from openai import AsyncOpenAI  # noqa: PLC0415
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     client = AsyncOpenAI(api_key=key, base_url=base_url or _OPENAI, max_retries=0)
     made = OpenAIChatModel if chat else OpenAIResponsesModel

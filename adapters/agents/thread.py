@@ -62,7 +62,7 @@ class Thread:
     prompts: list[str] = field(default_factory=list)
     #: The calls of the model's last answer.
     calls: list[Wanted] = field(default_factory=list)
-    #: The call's `id` -> its outcome, for those of the calls that are over.
+    #: The call's `id` -> its outcome, for each call that is over.
     outcomes: dict[str, str] = field(default_factory=dict)
     #: People's reasons for rejecting calls in this turn. The key is the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)
@@ -182,8 +182,8 @@ def _recent(messages: list[ModelMessage], most: int) -> list[ModelMessage]:
 
 
 def _begun(message: ModelMessage) -> ModelMessage:
-    """Return a message of a person without the results of calls, because those calls were left out with the messages
-    before.
+    """Return a person's message without the results of calls. Those calls were left out together with the earlier
+    messages.
     """
     if not isinstance(message, ModelRequest):
         return message

@@ -44,7 +44,7 @@ class Offered(AbstractToolset[None]):
         """The name of this toolset, which the library requires."""
         return "gate"
 
-    async def get_tools(self, ctx: RunContext[None]) -> dict[str, ToolsetTool[None]]:  # noqa: ARG002 - the library's way
+    async def get_tools(self, ctx: RunContext[None]) -> dict[str, ToolsetTool[None]]:  # noqa: ARG002 - the library passes this argument
         """Return every offered tool by its name."""
         return {
             name: ToolsetTool(
@@ -62,8 +62,8 @@ class Offered(AbstractToolset[None]):
         self,
         name: str,
         tool_args: dict[str, Any],
-        ctx: RunContext[None],  # noqa: ARG002 - the library's way
-        tool: ToolsetTool[None],  # noqa: ARG002 - as above
+        ctx: RunContext[None],  # noqa: ARG002 - the library passes this argument
+        tool: ToolsetTool[None],  # noqa: ARG002
     ) -> Any:
         """Raise ModelRetry if the arguments don't fit the schema, else CallDeferred. The tool isn't run."""
         if why := misfit(tool_args, self.by_name[name].schema):

@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.database.sqlite.folder import close_to_others, sync_folder
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -55,29 +56,23 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     """
     try:
         if path.stat().st_mode & (_OPEN_GIVEN if given else _OPEN):
-            raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
+            raise Unavailable(say("database.keys.open", path=path))
         return _parsed(json.loads(path.read_bytes()))
     except OSError as error:
         raise _unreadable(path, error) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise Unavailable(
-            f"The keys in {path} can't be read: it isn't a key file ({error}). Restore it from a backup;"
-            " without it, open calls can't be decided."
-        ) from error
+        raise Unavailable(say("database.keys.malformed", path=path, why=error)) from error
 
 
 def lost(path: Path, database: Path) -> str | None:
-    """Return what to do if the key file is missing beside a database with MACs that its keys made, else None."""
+    """Return a sentence with the remedy if the key file is missing and the database has MACs of its keys, else None."""
     if path.exists() or not database.exists() or not database.stat().st_size:
         return None
-    return (
-        f"The keys {path} are missing, and they sealed all that {database} holds. Put the file back from a backup."
-        " If there is none, move the state folder away and begin anew: nothing in it can be verified or decided."
-    )
+    return say("database.keys.lost", path=path, database=database)
 
 
 def _unreadable(path: Path, error: OSError) -> Unavailable:
-    return Unavailable(f"The keys in {path} can't be read: {error.strerror}.")
+    return Unavailable(say("database.keys.unreadable", path=path, why=error.strerror))
 
 
 class KeptKeys(Protocol):
@@ -100,10 +95,7 @@ async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
     """
     missing = await store.open_key_ids() - keyring.ids if await store.key_ids() - keyring.ids else frozenset()
     if missing:
-        raise Unavailable(
-            f"Open calls are sealed with keys that are missing: {', '.join(sorted(missing))}. Put them back"
-            " into keys.json, after the first; they can go when those calls are over."
-        )
+        raise Unavailable(say("database.keys.missing", ids=", ".join(sorted(missing))))
     await store.keep_key_ids(keyring.ids)
 
 
@@ -125,5 +117,5 @@ def _make(path: Path) -> None:
 def _parsed(told: dict[str, Any]) -> Sequence[tuple[str, bytes]]:
     keys = [(str(key["id"]), b64decode(key["key"], validate=True)) for key in told["keys"]]
     if len({kid for kid, _ in keys}) != len(keys) or not keys:
-        raise ValueError("it has no key, or two with one id")
+        raise ValueError(say("database.keys.twice"))
     return keys

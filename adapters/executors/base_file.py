@@ -61,7 +61,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
 
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
-    """Raise NotAsShown instead of InvalidConfirmation, for a file that became unusable after people saw the change.
+    """Raise NotAsShown in place of InvalidConfirmation, because the file became unusable after people saw the change.
 
     `otherwise` is the catalogue key of the sentence for people.
     """

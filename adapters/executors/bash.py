@@ -1,9 +1,9 @@
 """A shell in the workspace: it runs one command line, confined if the host can, in a clean environment.
 
 Standard input is empty. Output and errors are one text, which is cut to a bound. A small program, the keeper, runs the
-command and ends all of its processes, also those in other sessions. At the time limit, and when the service stops, the
-keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper kills the
-remaining processes at once.
+command and ends all of its processes, also the processes in other sessions. At the time limit, and when the service
+stops, the keeper sends SIGTERM to them and kills them two seconds later. When the command ends by itself, the keeper
+kills the remaining processes at once.
 
 Two kinds of processes are out of the keeper's reach: those that a command starts through a service of the host (cron,
 a container daemon), and those of a command that kills its own keeper. The second kind exists only without confinement
@@ -51,8 +51,8 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 #: The card names at most this many scripts, and gives the number of the other scripts.
 _NAMED = 5
-#: The last texts of at most this many scripts are remembered. From them, the card shows the changes since people were
-#: last asked.
+#: The last texts of at most this many scripts are remembered. The card compares with them, and shows the changes since
+#: people were last asked.
 _REMEMBERED = 256
 
 
@@ -85,8 +85,8 @@ class Shell:
 
         The preview of a plain `sed -i` is the change that it makes. The preview of any other command is the changes in
         the scripts of the line since people were last asked about these scripts. The preconditions are the confinement,
-        the previewed files and the scripts: if one of them changes, the command doesn't run. Raises InvalidConfirmation
-        if no shell can take the line.
+        the previewed files and the scripts. If one of these changes, the command doesn't run. Raises
+        InvalidConfirmation if no shell can take the line.
         """
         command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
@@ -105,7 +105,7 @@ class Shell:
             preview=found.preview if found else self._changes(scripts),
             notes=(*(say(key) for key in sandbox.gaps()), *self._unbound(run)),
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
-            unbound=bool(run.unbound),
+            unbound=bool(run.unbound or run.unread),
         )
 
     def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
@@ -164,6 +164,8 @@ class Shell:
         """Yield a warning for each kind of files that the line runs and that may change before it runs."""
         if run.unbound:
             yield say("shell.scripts.beyond", scripts=_named(run.unbound))
+        if run.unread:
+            yield say("shell.scripts.unread", scripts=_named(run.unread))
         # In a sandbox, a command sees the system's files and no other files outside of the workspace.
         if run.outside and self.sandbox.way is Confinement.NONE:
             yield say("shell.scripts.outside", scripts=_named(run.outside))

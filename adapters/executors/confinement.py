@@ -1,7 +1,7 @@
 """Confines commands: chooses the strongest kind of confinement that works on this machine.
 
-A confined command can read and run the system's programs, read and write the workspace, and use a temporary folder of
-its own. It can't reach any other file, such as homes and the service's state. It can't reach other processes, Unix
+A confined command can read and run the system's programs, read and write the workspace, and use its own temporary
+folder. It can't reach any other file, such as homes and the service's state. It can't reach other processes, Unix
 sockets or the network. The kinds, strongest first:
 
 - bubblewrap: the program of that name gives the command its own namespaces.
@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Final
 from adapters.executors.confining import landlock
 from adapters.executors.confining.plan import Bounds, Plan
 from adapters.executors.git import DISARMED
+from adapters.executors.wording import say
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -105,11 +106,9 @@ class User:
         try:
             found = pwd.getpwnam(name)
         except KeyError:
-            raise Unavailable(
-                f"tools_user is {name}, and this machine has no such user. Make one: useradd -r."
-            ) from None
+            raise Unavailable(say("executors.user.none", user=name)) from None
         if found.pw_uid in {0, os.geteuid()}:
-            raise Unavailable(f"tools_user is {name}, who can read the service's keys. Name another user.")
+            raise Unavailable(say("executors.user.reads", user=name))
         return cls(name, found.pw_uid, found.pw_gid)
 
 
@@ -125,7 +124,7 @@ class Sandbox:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the preconditions on the sandbox.
 
-        Each must be the same when people are asked and when the command runs.
+        Each precondition must be the same when people are asked and when the command runs.
         """
         user = () if self.user is None else ((USER, self.user.name),)
         return ((CONFINED, self.way.value), *user)
@@ -138,7 +137,7 @@ class Sandbox:
 
     @property
     def has_mounts(self) -> bool:
-        """Return whether the sandbox can mount one file over another, so that the command reads the first one."""
+        """Return whether the sandbox can mount a copy over a file, so that the command reads the copy."""
         return self.way in {Confinement.BUBBLEWRAP, Confinement.NAMESPACE}
 
     def command(
@@ -208,10 +207,7 @@ def best(user: User | None = None, bounds: Bounds | None = None) -> Sandbox:
     sandboxes = [Sandbox(way, user, bounds or Bounds()) for way in Confinement]
     found = next((sandbox for sandbox in sandboxes[:-1] if works(sandbox)), None)
     if found is None and user is not None and not runs(sandboxes[-1]):
-        raise Unavailable(
-            f"tools_user is {user.name}, and this service may run nothing as another user. Start it as root,"
-            " or give it CAP_SETUID, CAP_SETGID and CAP_KILL."
-        )
+        raise Unavailable(say("executors.user.rights", user=user.name))
     return found or sandboxes[-1]
 
 

@@ -1,7 +1,7 @@
 """Tools that change parts of files: an exact replacement, and a patch over several files.
 
-People see the difference that the change makes. A precondition binds each file to its bytes at that time, so the change
-can only run while it gives exactly the text that people saw.
+People see the difference that the change makes. A precondition binds each file to its bytes at that time. So the change
+runs only if it gives exactly the text that people saw.
 """
 
 from __future__ import annotations

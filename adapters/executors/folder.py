@@ -1,7 +1,7 @@
 """Opens files in one folder and never outside of it: component by component, without following links.
 
-The check of a path is the opening itself. Each folder on the way is opened relative to its parent and with O_NOFOLLOW.
-If somebody replaces a name with a link in the meantime, the opening fails and doesn't follow the link.
+A path is checked by opening it. Each folder on the way is opened relative to its parent and with O_NOFOLLOW. If
+somebody replaces a name with a link in the meantime, the opening fails and doesn't follow the link.
 """
 
 from __future__ import annotations

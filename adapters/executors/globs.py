@@ -40,7 +40,7 @@ def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def _reached(pattern: tuple[str, ...], parts: tuple[str, ...]) -> set[int]:
-    """Return the positions in the pattern that a match can have reached after these path components.
+    """Return the positions in the pattern at which a match can be after these path components.
 
     This keeps the set of all such positions, because backtracking could take very long.
     """

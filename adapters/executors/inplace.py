@@ -3,7 +3,7 @@
 This works only for a line that is one plain `sed -i` with substitutions or deletions. The line may have no variable,
 pattern, redirection or second command, and no script that writes files or runs programs. GNU sed's `--sandbox` refuses
 such scripts too. sed gets each file's bytes as its input. This run of sed has the same confinement as the command
-itself, with bounds on time, memory and output. If anything goes wrong, there is no difference, and the card shows only
+itself, with bounds on time, memory and output. If anything fails, no difference is returned, and the card shows only
 the command.
 """
 

@@ -1,4 +1,4 @@
-"""Keeps a tool's output within a bound: its start, the number of characters left out, and its end."""
+"""Shortens a tool's output: it keeps the start and the end, and counts the characters between them."""
 
 from __future__ import annotations
 

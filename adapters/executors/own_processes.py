@@ -18,8 +18,8 @@ _FIRST = 1
 def is_kept(pid: int) -> bool:
     """Return whether the process is a descendant of one of this service's keepers.
 
-    Return True also for a process that ended before this check, because it may have ended to escape the check. Return
-    False for process id 0, which the kernel gives for a process in another container.
+    Return True also for a process that ended before this check, because a process could end itself to escape the check.
+    Return False for process id 0, which the kernel gives for a process in another container.
     """
     own, program = os.getpid(), os.fsencode(KEEPER)
     try:

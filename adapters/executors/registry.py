@@ -3,8 +3,8 @@
 The operator registers everything about a tool: its arguments, its sentence, its effects, and whether it may be retried.
 An agent can change none of this. Only tools on the list of allowed tools exist; an empty list runs nothing.
 
-A tool is called as `function(context, args)`. Its return value is the output, and an exception is the error. With
-`NotAsShown` a tool says that something changed since people saw the call, and that it did nothing.
+A tool is called as `function(context, args)`. Its return value is the output, and an exception is the error. A tool
+raises `NotAsShown` if something changed since people saw the call. It must have done nothing then.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ async def _contained(work: Awaitable[T]) -> T:
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Run a function in a daemon thread of its own.
+    """Run a function in a separate daemon thread.
 
     A stuck function blocks neither other tools nor the end of the process.
     """

@@ -9,8 +9,9 @@ the call (`script:deploy.sh`) and is compared again before the run. These files 
 - every file that the line names, if a shell in it reads commands from a pipe or from a file
 
 Other files are not bound: those that a script starts, imports or reads, those whose name is made while the line runs,
-files outside of the workspace, and files beyond `MOST` and `MOST_BYTES`. The card of an unconfined command names files
-outside of the workspace. A line that runs more files than can be bound never runs unasked, and its card names those.
+files outside of the workspace, files that this service can't read, and files beyond `MOST` and `MOST_BYTES`. The card
+of an unconfined command names files outside of the workspace. A line that runs a file of the last two kinds never runs
+unasked, and its card names these files.
 """
 
 from __future__ import annotations
@@ -116,6 +117,8 @@ class Scripts:
     alone: bool
     #: The paths of files that the line runs and that aren't bound, because they are too many or too long.
     unbound: tuple[str, ...]
+    #: The paths of files that the line runs and that this service can't read, such as pipes. They aren't bound.
+    unread: tuple[str, ...]
     #: The paths of files outside of the workspace that the line runs, as far as it names them. They aren't bound.
     outside: tuple[str, ...]
 
@@ -126,7 +129,7 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
     reading = read_line(line)
     finder = _Finder(folder, reading)
-    found, unbound, left = list[Script](), list[str](), MOST_BYTES
+    found, unbound, unread, left = list[Script](), list[str](), list[str](), MOST_BYTES
     for path in islice(finder.paths(), _MOST_PATHS):
         size = _size(folder, path)
         if len(found) == MOST or size > left:
@@ -134,8 +137,10 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
         elif (script := _read(folder, path)) is not None:
             left -= size
             found.append(script if left >= MOST_BYTES - _MOST_TEXT else replace(script, text=None))
+        elif len(unread) < MOST and not finder.leads_out(path):
+            unread.append(path)
     outside = tuple(islice(finder.outside(), MOST))
-    return Scripts(tuple(found), _is_alone(reading), tuple(unbound), outside)
+    return Scripts(tuple(found), _is_alone(reading), tuple(unbound), tuple(unread), outside)
 
 
 def script_now(folder: Folder, precondition: str) -> str:
@@ -187,10 +192,16 @@ class _Finder:
         found = (path for command in self._commands for word in _run_words(command) for path in self._beyond(word))
         return iter(dict.fromkeys(found))
 
+    def leads_out(self, path: str) -> bool:
+        """Return whether a path in the workspace is a link that leads out of it."""
+        return not os.path.realpath(self._folder.root / path).startswith(f"{self._folder.root}/")
+
     def _beyond(self, word: str) -> Iterator[str]:
         for folder in self._folders:
-            path = self._meant(folder, word)
-            if self._inside(folder, word) is None and not path.startswith(_SYSTEM) and _is_file(path, closed=True):
+            path, inside = self._meant(folder, word), self._inside(folder, word)
+            if inside is not None and self.leads_out(inside):
+                path, inside = os.path.realpath(path), None
+            if inside is None and not path.startswith(_SYSTEM) and _is_file(path, closed=True):
                 yield path
 
     def _all(self) -> Iterator[str]:
@@ -259,7 +270,7 @@ class _Finder:
     def _reads_commands(self, command: SimpleCommand) -> bool:
         """Return whether a program may read commands from its input.
 
-        It may if no argument names a file, or if an argument isn't known before the run.
+        It may read commands if no argument names a file, or if an argument isn't known before the run.
         """
         if command.base is None:
             return True
@@ -280,7 +291,7 @@ class _Finder:
                 yield from self._matching(path)
             elif stat.S_ISDIR(_mode(found := self._folder.root / path)):
                 yield from [f"{path}/__main__.py"] if _is_file(found / "__main__.py") else []
-            elif _is_file(found):
+            elif _is_input(found):
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
@@ -317,6 +328,14 @@ class _Finder:
 def _is_file(path: Path | str, *, closed: bool = False) -> bool:
     """Return whether a path names a regular file. `closed` is the answer if this user may not look there."""
     return stat.S_ISREG(_mode(path, stat.S_IFREG if closed else 0))
+
+
+def _is_input(path: Path) -> bool:
+    """Return whether a program could read commands from a path: a file, or a pipe, or a path that this user may not
+    look at.
+    """
+    mode = _mode(path, stat.S_IFREG)
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _size(folder: Folder, path: str) -> int:
@@ -390,7 +409,7 @@ def _inputs(reading: ShellReading) -> list[str]:
     """Return the names of the files that a line reads through `<`, without their quotes."""
     if reading.tree is None:
         return []
-    from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415 - as above
+    from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415
 
     found = []
     for node in descend(reading.tree):
@@ -404,6 +423,6 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 def _only_reading() -> frozenset[str]:
     """Return the programs that start no other program. Such a program only reads a script among its arguments."""
-    from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
+    from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415
 
     return frozenset(STARTS_NOTHING)

@@ -61,9 +61,9 @@ def app(
 
     `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
-    only webhooks. `hosts` are the host names, besides those of the loopback, under which TCP requests are accepted.
+    only webhooks. `hosts` are the host names under which TCP requests are accepted, besides the names of the loopback.
     Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
-    authenticated and that accept event streams. Other requests to `/mcp` are read as those of the harombe design.
+    authenticated and that accept event streams. Other requests to `/mcp` are read as requests of the harombe design.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():

@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
+from adapters.http.wording import say
 from hitl.connections import Party
 from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
@@ -126,7 +127,7 @@ class Authenticator:
         if peer.uid is None:
             return self._holder(authorization)
         if authorization is not None:
-            raise InvalidConfirmation("A token has no meaning on the Unix socket: the kernel says who calls.")
+            raise InvalidConfirmation(say("api.http.socket.token"))
         return await self._user(peer)
 
     def check(self, caller: Caller) -> None:

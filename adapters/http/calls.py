@@ -16,12 +16,14 @@ from adapters.http.operations import Operations
 from adapters.http.responses import (
     Key,
     Prefer,
+    PreferAttended,
     PreferQueue,
     Ref,
     Wait,
     answer,
     documented,
     preferred_wait,
+    prefers_attended,
     prefers_queue,
 )
 from adapters.http.written import WrittenRoute
@@ -78,9 +80,11 @@ async def ask(
     queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
     begun = time.monotonic()
     submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
-    # The time in line counts as a part of the wait.
-    call = await ops.wait(caller, submitted.call, wait_s - (time.monotonic() - begun), "decided", ended)
-    return _answered(ops, replace(submitted, call=call), lease)
+    if lease is None:
+        # The time in line counts as a part of the wait.
+        left_s, attended = wait_s - (time.monotonic() - begun), prefers_attended(prefer)
+        submitted, lease = await ops.decided(caller, body, submitted, left_s, ended, attended=attended)
+    return _answered(ops, submitted, lease)
 
 
 @router.post(
@@ -100,6 +104,7 @@ async def ask_human(
     The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
     """
     submitted = await ops.ask_human(caller, body, key)
+    ops.attend(caller, submitted.call, ended, attended=prefers_attended(prefer))
     call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
     return _answered(ops, replace(submitted, call=call), None)
 
@@ -147,10 +152,12 @@ async def read(
         Literal["decided", "explained", "ended"],
         Query(description="What to wait for: a decision, also the reason of a rejection, or the end."),
     ] = "decided",
+    prefer: PreferAttended = None,
 ) -> Response:
     """Read a call now, or once people have decided, or at the end of the wait."""
-    call = await ops.wait(caller, await ops.read(caller, ref), wait, until, ended)
-    return answer(ops.view(call))
+    call = await ops.read(caller, ref)
+    ops.attend(caller, call, ended, attended=prefers_attended(prefer))
+    return answer(ops.view(await ops.wait(caller, call, wait, until, ended)))
 
 
 @router.get(
@@ -213,9 +220,9 @@ async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
 @router.post(
     "/calls/{ref}/withdraw", summary="Withdraw a call", responses=documented(models.CallView, 404, 409, 410, 500)
 )
-async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref) -> Response:
+async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref, body: models.WithdrawRequest | None = None) -> Response:
     """Take a pending call back. Only its requester and operators may do this."""
-    return answer(ops.view(await ops.withdraw(caller, ref)))
+    return answer(ops.view(await ops.withdraw(caller, ref, left=body is not None and body.left)))
 
 
 @router.post(
@@ -230,7 +237,8 @@ async def claim(
     for the decision, and the approval gives the permission in the same step. If the call is still pending at the end of
     the wait, the answer is 409 `STILL_PENDING`.
     """
-    lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended)
+    attended = prefers_attended(prefer)
+    lease = await ops.wait_and_claim(caller, ref, body, preferred_wait(prefer), ended, attended=attended)
     return answer(
         {"call": ops.view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()},
     )

@@ -254,7 +254,7 @@ class Door(HttpToolsProtocol):
         self._arm(self._limits.linger_s)
 
     def _drop_answers(self) -> None:
-        """Drop the answers to the requests that the application has already, because they would find no connection.
+        """Drop the answers to requests that the application has already got, because the connection is gone.
 
         uvicorn notifies only `cycle`, the last of several requests in flight.
         """

@@ -21,6 +21,7 @@ from starlette.websockets import WebSocketDisconnect
 from adapters.http import models
 from adapters.http.callers import CALLER, Anyone, Caller
 from adapters.http.responses import answer, documented
+from adapters.http.wording import say
 from hitl.call import Event
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending, Unauthenticated
 from hitl.outcomes import Refusal, fact
@@ -130,13 +131,13 @@ class Feed:
         if cursor is None:
             return await self._lines.last_line()
         if not re.fullmatch(_CURSOR, cursor):
-            raise InvalidConfirmation("Last-Event-ID is no cursor of this stream. Leave it out to begin now.")
+            raise InvalidConfirmation(say("api.http.events.cursor"))
         return int(cursor)
 
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the events after a position in the record, until the service stops.
 
-        None means that nothing happened for a while. Raises Unauthenticated when the caller's token has ended.
+        It yields None if nothing happened for a while. Raises Unauthenticated when the caller's token has ended.
         """
         while not self.stopping.is_set():
             woken = self._wake_up()
@@ -257,7 +258,7 @@ def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
         return authenticated
     caller = feed.spend(ticket)
     if caller is None:
-        raise NotApprover("The ticket is unknown, spent or older than 30 seconds. Make another one.")
+        raise NotApprover(say("api.http.events.ticket"))
     return caller
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Paths whose answers reveal nothing about this installation.
 OPEN = frozenset({"/docs", "/openapi.json"})
-#: The key of `scope["state"]` for an exempt path. Under this key, the guard puts whether a path that isn't exempt would
-#: have accepted the request's Host and Origin.
+#: For a request to an exempt path, the guard keeps a truth value under this key of `scope["state"]`: whether other
+#: paths would accept the request's Host and Origin.
 NAMED = "sayso.named"
 _SAME = frozenset({"same-origin", "none"})
 
@@ -46,7 +46,7 @@ class Guard:
         self._remote = remote
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer with the refusal."""
+        """Pass the request to the application, or answer with the refusal."""
         try:
             if scope["type"] in {"http", "websocket"}:
                 await self._check(scope)

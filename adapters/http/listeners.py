@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from adapters.http.connection import Door, Limits, PartyOf, listed
+from adapters.http.wording import say
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` sets shorter time limits of its own.
+                timeout_keep_alive=3600,  # uvicorn's limit is long, because `Door` sets its own, shorter time limits.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )
@@ -109,9 +110,7 @@ def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
         )
     except OSError as error:
         why = str(error.strerror).partition(" (while")[0]
-        raise Unavailable(
-            f"Nothing can listen on {host} port {port} ({why}). Set {section}.port, or {section}.host, to another."
-        ) from error
+        raise Unavailable(say("api.http.port", host=host, port=port, why=why, section=section)) from error
 
 
 def unix_listener(path: Path) -> socket.socket:
@@ -128,9 +127,7 @@ def unix_listener(path: Path) -> socket.socket:
         listener.listen(_BACKLOG)
         path.chmod(0o666)
     except OSError as error:
-        raise Unavailable(
-            f"The socket {path} can't be made: {error.strerror or error}. Set `runtime` to another folder."
-        ) from error
+        raise Unavailable(say("api.http.socket.unmade", path=path, why=error.strerror or error)) from error
     return listener
 
 
@@ -138,9 +135,7 @@ def _prepare_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise Unavailable(
-            f"{folder} isn't a folder of this user, so the socket can't lie there. Set `runtime` elsewhere."
-        )
+        raise Unavailable(say("api.http.socket.folder", folder=folder))
     folder.chmod(0o711)
 
 
@@ -153,4 +148,4 @@ def _refuse_second(path: Path) -> None:
         return
     finally:
         probe.close()
-    raise Unavailable(f"Another service listens on {path}. Stop it, or set `runtime` to another folder.")
+    raise Unavailable(say("api.http.socket.taken", path=path))

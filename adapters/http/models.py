@@ -31,7 +31,7 @@ LONGEST_WAIT_S = 60
 def _only_text(value: object) -> object:
     """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
-        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic makes its own error of a ValueError
     return value
 
 
@@ -109,7 +109,9 @@ class CallRequest(_Request):
     ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
     secret_hash: SecretHash | None = Field(
-        default=None, description="Claim the call in the same request if the policy allows it."
+        default=None,
+        description="Claim the call in the same request if the policy allows it, or if people approve it while the"
+        " request waits (`Prefer: wait`).",
     )
 
 
@@ -189,6 +191,16 @@ class ClaimRequest(_Request):
     secret_hash: SecretHash
     digest: Digest | None = Field(
         default=None, description="The digest that the caller will run. Another one is refused."
+    )
+
+
+class WithdrawRequest(_Request):
+    """The reason of a withdrawal."""
+
+    left: bool = Field(
+        default=False,
+        description="The program that asked has left, or won't run the call. The card says so. A call that was approved"
+        " and not claimed ends as `lapsed`.",
     )
 
 
@@ -389,6 +401,7 @@ class CallView(_Answer):
     why: str
     rule: str | None
     headline: str = Field(description="Who wants to do what.")
+    arguments: str = Field(description="The arguments below the action on the card, masked and on one line.")
     choices: list[str] = Field(description="The answers that a question offers.")
     requester: str
     requester_name: str

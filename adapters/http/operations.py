@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
+from adapters.http.attendance import Attendance
 from adapters.http.callers import LOCAL
 from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
@@ -105,6 +106,7 @@ class Operations:
         self._gate = desk.gate
         self._waits = waits
         self.queues = Queues()
+        self.attendance = Attendance(self._left, waits.stopping)
         self.troubles = troubles
 
     @property
@@ -134,9 +136,34 @@ class Operations:
         """
         ask = replace(self._ask(caller, request, key), submitted=submitted or {})
         made = await self._submitted(caller, ask, queue_s, gone)
-        if request.secret_hash is None or made.call.status not in {Status.ALLOWED, Status.RUNNING}:
-            return made, None
-        return made, await self._gate.claim(made.call.ref, _owner(caller), request.secret_hash)
+        return made, await self._claimed(caller, made.call, request.secret_hash)
+
+    async def decided(
+        self,
+        caller: Caller,
+        request: CallRequest,
+        made: Submitted,
+        limit_s: float,
+        gone: asyncio.Future[None] | None,
+        *,
+        attended: bool,
+    ) -> tuple[Submitted, Lease | None]:
+        """Wait at most `limit_s` seconds for the decision on a call that was just asked for.
+
+        If the caller sent a secret's hash, the approval claims the call. Return the call after the wait, and the claim.
+        """
+        self.attend(caller, made.call, gone, attended=attended)
+        if request.secret_hash is None or made.call.state is not State.AWAITING or limit_s <= 0:
+            return replace(made, call=await self.wait(caller, made.call, limit_s, "decided", gone)), None
+        call = await self.wait_with_secret(caller, made.call, request.secret_hash, limit_s, gone)
+        lease = None if gone is not None and gone.done() else await self._claimed(caller, call, request.secret_hash)
+        return replace(made, call=call), lease
+
+    async def _claimed(self, caller: Caller, call: Call, secret_hash: str | None) -> Lease | None:
+        """Claim a call that may run, if the caller sent a secret's hash. Raises the errors of `Gate.claim`."""
+        if secret_hash is None or call.status not in {Status.ALLOWED, Status.APPROVED, Status.RUNNING}:
+            return None
+        return await self._gate.claim(call.ref, _owner(caller), secret_hash)
 
     def _ask(self, caller: Caller, request: CallRequest, key: str | None) -> Ask:
         caller.check_behalf(request.on_behalf_of)
@@ -205,7 +232,7 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # When the time in line ends, only the waiting ends. A submission that has begun goes on, because the call
+            # The end of the time in line ends only the waiting. A submission that has begun continues, because the call
             # may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
@@ -228,6 +255,29 @@ class Operations:
                 done.append((item.id, error))
         return done
 
+    def attend(self, caller: Caller, call: Call, gone: asyncio.Future[None] | None, *, attended: bool) -> None:
+        """Note that the caller of its own call waits on this connection, if the request said so (`attended`)."""
+        if attended and gone is not None and caller.principal == self._gate.people.principal(call.requester):
+            self.attendance.attend(call, gone)
+
+    async def _left(self, call: Call) -> None:
+        await self._gate.withdraw(call.ref, call.requester, left=True)
+
+    async def wait_with_secret(
+        self, caller: Caller, call: Call, secret_hash: str, limit_s: float, gone: asyncio.Future[None] | None
+    ) -> Call:
+        """Wait at most `limit_s` seconds for the decision on the caller's own call, and return the call.
+
+        While the caller waits on an open connection, the commit that approves the call also claims it for the caller.
+        """
+
+        def ready() -> bool:
+            hears = gone is not None and not gone.done()
+            return hears and self._valid(caller) and self._gate.access.may_claim(caller.principal, call)
+
+        with self._gate.claimants.waiting(call, Claimant(_owner(caller), secret_hash, ready)):
+            return await self.wait(caller, call, limit_s, "decided", gone)
+
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
@@ -243,9 +293,8 @@ class Operations:
         return now or await self._gate.store.get(call.ref) or call
 
     async def hold(self, caller: Caller, work: Coroutine[Any, Any, None]) -> SaysoError | None:
-        """Carry out `work` for a caller, at most until their token ends or the service stops.
-
-        Return the error that says why it was cancelled, or None if it ended by itself.
+        """Carry out `work` for a caller, at most until their token ends or the service stops. Return the reason as an
+        error if the work was cancelled, or None if it ended by itself.
         """
         until = caller.credential.until if caller.credential else None
         limit_s = (until - self._gate.clock.now()).total_seconds() if until else None
@@ -377,41 +426,41 @@ class Operations:
         told = self.view(answer.call) if answer.call else None
         return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
 
-    async def withdraw(self, caller: Caller, target: str) -> Call:
-        """Take a pending call back. Raises the errors of `Gate.withdraw`."""
-        return await self._gate.withdraw((await self.read(caller, target)).ref, caller.identity)
+    async def withdraw(self, caller: Caller, target: str, *, left: bool = False) -> Call:
+        """Take a pending call back. `left` and the errors are those of `Gate.withdraw`."""
+        return await self._gate.withdraw((await self.read(caller, target)).ref, caller.identity, left=left)
 
     # -- running --------------------------------------------------------------------------------------------------
 
     async def claim(self, caller: Caller, target: str, request: ClaimRequest, attempt: str = "") -> Lease:
         """Return the permission to run a call. Raises CallChanged for another digest, or an error of `Gate.claim`.
 
-        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a claimant
-        of its own.
+        `attempt` names one attempt to run, for callers that keep no secret. The gate treats each attempt as a separate
+        claimant.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
         return await self._gate.claim(call.ref, _owner(caller, attempt), request.secret_hash)
 
     async def wait_and_claim(
-        self, caller: Caller, target: str, request: ClaimRequest, limit_s: float, gone: asyncio.Future[None] | None
+        self,
+        caller: Caller,
+        target: str,
+        request: ClaimRequest,
+        limit_s: float,
+        gone: asyncio.Future[None] | None,
+        *,
+        attended: bool = False,
     ) -> Lease:
-        """Wait at most `limit_s` seconds for the decision, then do the same as `claim`.
+        """Wait at most `limit_s` seconds for the decision (`wait_with_secret`), then claim the call as `claim` does.
 
-        While the caller waits on an open connection, the commit that approves the call also claims it for the caller.
         Raises Unavailable, and claims nothing more, if the caller hangs up during the wait.
         """
         call = await self.own(caller, target)
         _check_digest(call, request.digest)
+        self.attend(caller, call, gone, attended=attended)
         if call.state is State.AWAITING and limit_s > 0:
-
-            def ready() -> bool:
-                hears = gone is not None and not gone.done()
-                return hears and self._valid(caller) and self._gate.access.may_claim(caller.principal, call)
-
-            claimant = Claimant(_owner(caller), request.secret_hash, ready)
-            with self._gate.claimants.waiting(call, claimant):
-                await self.wait(caller, call, limit_s, "decided", gone)
+            await self.wait_with_secret(caller, call, request.secret_hash, limit_s, gone)
             if gone is not None and gone.done():
                 raise Unavailable
         return await self.claim(caller, target, request)

@@ -69,7 +69,7 @@ def handle(app: FastAPI) -> None:
 
 
 def invalid(error: RequestValidationError) -> InvalidConfirmation:
-    """Return our error for a request that doesn't fit its model. It names the first mistakes."""
+    """Return an error for a request that doesn't fit its model. The error names the first mistakes."""
     return InvalidConfirmation(say("api.invalid", problems="; ".join(_mistakes(error)[:5])))
 
 
@@ -83,12 +83,12 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
+    assert isinstance(error, RequestValidationError)  # noqa: S101
     return answer(invalid(error), errors=_mistakes(error)[:20])
 
 
 async def _plain(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    assert isinstance(error, HTTPException)  # noqa: S101
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
     document = _document(code, error.status_code, str(error.detail or phrase), ())

@@ -51,8 +51,8 @@ class Place:
         return self._line.refusal or TooManyPending(fact(Refusal.WAITING, who=self._who, count=len(self._line)))
 
     async def turn(self) -> Literal[True] | None:
-        """Return True when the request is the first in line and may try: the first time at once, then whenever there
-        may be room.
+        """Return True when the request is the first in line and may try. It may try at once, and again each time that
+        there may be room.
         """
         while self._line[0] is not self:
             await self.moved.wait()
@@ -85,7 +85,7 @@ class Queues:
     def place(self, requester: str, agent: str) -> Iterator[Place]:
         """Give a request a place at the end of its agent's line.
 
-        Raises TooManyPending if the line is full, or all lines of the requester together.
+        Raises TooManyPending if the line is full, or if all lines of the requester together are full.
         """
         lines = self._lines.get(requester, {})
         if len(lines.get(agent, ())) >= MOST:

@@ -31,13 +31,23 @@ Key = Annotated[
         " that the policy allowed unasked.",
     ),
 ]
-Prefer = Annotated[str | None, Header(description="`wait=SECONDS` waits in this request.", examples=["wait=5"])]
+_ATTENDED_SAYS = (
+    "`attended` says that nobody will take the answer if this connection ends: if the caller of its own request doesn't"
+    " come back with `attended` within 10 seconds, the request is withdrawn, or lapses if it was approved meanwhile."
+)
+Prefer = Annotated[
+    str | None,
+    Header(
+        description=f"`wait=SECONDS` waits in this request. {_ATTENDED_SAYS}", examples=["wait=5", "wait=30, attended"]
+    ),
+]
+PreferAttended = Annotated[str | None, Header(description=_ATTENDED_SAYS, examples=["attended"])]
 PreferQueue = Annotated[
     str | None,
     Header(
         description=(
             "`wait=SECONDS` waits in this request. `queue` waits in line, in order, while too many calls are pending or"
-            " were asked recently: for the time of `wait`, or 30 seconds. Then the answer is 429."
+            f" were asked recently: for the time of `wait`, or 30 seconds. Then the answer is 429. {_ATTENDED_SAYS}"
         ),
         examples=["wait=5"],
     ),
@@ -60,6 +70,7 @@ _SOMETIMES = {
 }
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,4})(?:$|[,;\s])")
 _QUEUE = re.compile(r"(?:^|[,;\s])queue(?:$|[,;\s])")
+_ATTENDED = re.compile(r"(?:^|[,;\s])attended(?:$|[,;\s])")
 
 
 def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str = "Done.") -> dict[int | str, Any]:
@@ -92,3 +103,8 @@ def preferred_wait(prefer: str | None) -> float:
 def prefers_queue(prefer: str | None) -> bool:
     """Return whether the Prefer header of a request asks to wait in line until there is room."""
     return _QUEUE.search(prefer or "") is not None
+
+
+def prefers_attended(prefer: str | None) -> bool:
+    """Return whether the Prefer header of a request says that nobody takes the answer if the connection ends."""
+    return _ATTENDED.search(prefer or "") is not None

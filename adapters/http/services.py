@@ -15,7 +15,8 @@ from adapters.http.callers import Anyone, Caller, Operator
 from adapters.http.calls import Ops
 from adapters.http.responses import answer, documented
 from adapters.http.tokens import Tokens
-from hitl.cards.wording import say, sentence
+from adapters.http.wording import say
+from hitl.cards.wording import sentence
 from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused, SaysoError, Unauthenticated
 from hitl.outcomes import Refusal, fact
 
@@ -194,9 +195,9 @@ class Chats:
         """
         whose, lines = self._open.get(name, ("", None))
         if whose != identity or lines is None:
-            raise CallUnknown("There is no such conversation. Open one with POST /v1/chat.")
+            raise CallUnknown(say("api.http.chat.none"))
         if lines.qsize() >= _MOST_LINES:
-            raise InvalidConfirmation(f"{_MOST_LINES} lines wait to be heard. Send the next when some are answered.")
+            raise InvalidConfirmation(say("api.http.chat.full", most=_MOST_LINES))
         lines.put_nowait(line)
 
     async def held(self, caller: Caller) -> AsyncIterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from adapters.http.wording import say
 from hitl.credentials import Credential, Scope, bearer_hash, new_bearer
 from hitl.errors import CallUnknown, InvalidConfirmation, KeyConflict, NotApprover
 from hitl.outcomes import Refusal, fact
@@ -30,7 +31,7 @@ _USED_EVERY = timedelta(minutes=1)
 
 
 class Tokens:
-    """All tokens, in memory. They match the store, because this process is the only writer of its database."""
+    """All tokens, in memory. The memory matches the store, because this process is the only writer of its database."""
 
     def __init__(self, gate: Gate, store: Credentials) -> None:
         self._gate = gate
@@ -87,7 +88,7 @@ class Tokens:
             until=asked.until,
         )
         if not await self._store.keep_credential(credential):
-            raise KeyConflict(f"There is, or was, a token {asked.name}. Take another name: names aren't used again.")
+            raise KeyConflict(say("api.http.token.taken", name=asked.name))
         self._keep(credential)
         return token, credential
 
@@ -97,19 +98,19 @@ class Tokens:
 
     def _check(self, asked: TokenRequest) -> None:
         if asked.until is not None and (asked.until.tzinfo is None or asked.until <= self._gate.clock.now()):
-            raise InvalidConfirmation("`until` must lie ahead and name its time zone. No token was made.")
+            raise InvalidConfirmation(say("api.http.token.until"))
         if Scope(asked.scope) is Scope.AGENT and asked.owner is None:
-            raise InvalidConfirmation("An agent's token needs an owner: the person who answers for it.")
+            raise InvalidConfirmation(say("api.http.token.owner"))
         if Scope(asked.scope) is not Scope.AGENT and (asked.owner or asked.origins or asked.routes):
-            raise InvalidConfirmation("Only an agent's token has an owner, origins and routes. No token was made.")
+            raise InvalidConfirmation(say("api.http.token.bounds"))
         if asked.owner is not None and not self._gate.people.is_listed(self._gate.people.principal(asked.owner)):
-            raise InvalidConfirmation(f"{asked.owner} is on no list of this service, so nobody may ask for them.")
+            raise InvalidConfirmation(say("api.http.token.unlisted", owner=asked.owner))
 
     async def revoke(self, caller: Caller, name: str) -> Credential:
         """Revoke a token. Its pending calls are withdrawn. Raises CallUnknown if no token has that name."""
         found = next((found for found in self._by_hash.values() if found.name == name), None)
         if found is None:
-            raise CallUnknown(f"There is no token {name}. Nothing was done.")
+            raise CallUnknown(say("api.http.token.unknown", name=name))
         if found.revoked_at is None:
             found = await self._store.revoke_credential(found, caller.principal)
             self._keep(found)

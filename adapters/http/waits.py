@@ -1,6 +1,5 @@
-"""Lets a request wait for an event.
-
-The wait ends with the event, at a time limit, or when the caller or the service stops.
+"""Lets a request wait for an event. The wait ends when the event comes, at a time limit, and when the caller or the
+service stops.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class _Request(Request):
 
 
 class WrittenRoute(APIRoute):
-    """A route that keeps the digits of numbers in the body."""
+    """A route whose requests keep the digits that the caller wrote for a number."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler of this route's requests."""

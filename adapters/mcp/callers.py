@@ -1,4 +1,6 @@
-"""The caller of the gateway, which the transport proves, and the unproved claims of its client about itself."""
+"""The caller of the gateway, and the client's claims about itself. The transport proves the caller; nothing proves the
+claims.
+"""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Shelf:
     """Stores the latest tool declarations of each server in a file, so that they are known after a restart.
 
     So after a restart, a call that was asked for before can be judged and approved even if its server hasn't started
-    yet. When the call runs, its tool's definition is compared with the definition that the server lists then.
+    yet. When the call runs, its tool's definition is compared with the definition that the server lists at that time.
     """
 
     def __init__(self, folder: Path | None) -> None:

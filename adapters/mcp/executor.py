@@ -171,7 +171,7 @@ class Servers:
             return Ran(Result.REFUSED, error=f"{down} {say('mcp.not_run')}")
 
     async def _asked(self, upstream: Upstream, call: Call) -> Ran:
-        """Send the call to the server once. From here on, the call may have an effect."""
+        """Send the call to the server once. After this, the call may have an effect."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             for watcher in tuple(self._watchers.get(call.ref, ())):
@@ -202,7 +202,7 @@ class Servers:
         return self._answers.get(ref)
 
     def forget(self, ref: str) -> None:
-        """Keep the complete answer to a call no longer."""
+        """Drop the complete answer to a call."""
         self._answers.pop(ref, None)
 
     def watch(self, ref: str, watcher: Watcher) -> None:

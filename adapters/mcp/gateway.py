@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     #: Returns the caller of a request, as its transport proved it. Raises SaysoError if the caller's right has ended.
     Who = Callable[[Context], Caller]
 
-#: Each progress report of the gateway raises the progress by this much. The amount is tiny, because the tool's own
-#: progress is added to the sum, and progress may only grow.
+#: Each progress report of the gateway raises the progress by this amount. It is tiny, because the tool's own progress
+#: is added, and the sum may only grow.
 _TICK = 0.001
 #: If a call has one of these results, the client gets the server's complete answer.
 _RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
@@ -169,7 +169,7 @@ class Gateway:
         This is needed because the library ends such a client's session together with its request.
         """
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it
+            self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public function for this
         return await call_next(ctx)
 
     async def _changed(self, event: ServerEvent) -> None:
@@ -178,7 +178,7 @@ class Gateway:
         for connection in tuple(self._connections):
             try:
                 await getattr(connection, send.get(type(event), "send_resource_list_changed"))()
-            except Exception:  # noqa: BLE001 - a client that is gone; the others must hear of it all the same
+            except Exception:  # noqa: BLE001 - one client may be gone, and the others must still be notified
                 self._connections.discard(connection)
 
     # -- one call -------------------------------------------------------------------------------------------
@@ -203,9 +203,9 @@ class Gateway:
         try:
             call = await self._waited(call, client, watching, rounds)
         except asyncio.CancelledError:
-            # A cancelled, a timed-out and a disconnected request look the same here. If a person approved the call, the
-            # call runs to its end, and its result can be fetched. If only the policy allowed the call, it is stopped,
-            # unless somebody else waits for it.
+            # Here, a cancelled request, a timed-out request and a lost connection look the same. If a person approved
+            # the call, the call runs to its end, and its result can be fetched. If only the policy allowed the call, it
+            # is stopped, unless somebody else waits for it.
             if not self._servers.unwatch(call.ref, watching) and call.decision is Decision.ALLOWED:
                 self._servers.cancel(call.ref)
             raise

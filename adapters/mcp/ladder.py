@@ -49,7 +49,7 @@ class WaitTimes:
 
 
 def state_of(ref: str, leg: int) -> str | None:
-    """Return the state that the client must send back with its next request, or None if this was its last.
+    """Return the state that the client must send back with its next request, or None if this was its last request.
 
     `leg` is the number of earlier requests.
     """

@@ -1,4 +1,4 @@
-"""The gateway on a Unix socket of its own. Each line is a JSON-RPC message; the relay speaks this protocol.
+"""The gateway on its own Unix socket. Each line is a JSON-RPC message; the relay speaks this protocol.
 
 The service sends the first line: `{"ok": true}`, or the reason why it refuses this peer.
 """

@@ -166,7 +166,9 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set the earliest time of the next start: soon after the last start, or later after several early ends."""
+        """Set the earliest time of the next start. It is soon after the last start, or later if the server ended early
+        several times.
+        """
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()

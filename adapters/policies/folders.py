@@ -41,7 +41,9 @@ class FolderSource:
         self._folders = tuple(folders)
 
     def names(self) -> list[str]:
-        """Return the names of the documents directly in the folders, without those of tenants, sorted."""
+        """Return the sorted names of the documents that are directly in the folders. Documents of tenants aren't
+        included.
+        """
         found = (path for folder in self._folders if folder.is_dir() for path in folder.iterdir())
         return sorted({path.stem for path in found if path.suffix in _FORMATS})
 

@@ -7,8 +7,8 @@ A user who can write one file of the repository could therefore make that comman
 This module finds and reads the same files as git, and never runs git. The module has a list of harmless keys. A
 repository with any other key counts as armed. This includes keys that a later version of git adds.
 
-The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Git's own test of a repository is
-stricter in some cases. In those cases the folder counts as armed, because git might use another repository.
+The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. In some cases, git's own test of a
+repository is stricter. Then the folder counts as armed, because git might use another repository.
 """
 
 from __future__ import annotations

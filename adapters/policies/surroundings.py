@@ -1,4 +1,4 @@
-"""Implements what policy conditions need to know about this machine: paths and hosts, at the moment of the call."""
+"""Gives policy conditions their facts about this machine: paths and hosts, at the moment of the call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLateError
 
 from adapters.policies.repositories import repository, tracked
-from adapters.policies.trees import tree
+from adapters.policies.trees import tree, unhidden
 from hitl.ports import Repository, Tree
 
 _LOOKUP_S = 0.5
@@ -40,8 +40,8 @@ class RealPaths:
         while at != "/":
             folder, name = os.path.split(at)
             swapped = name.swapcase()
-            if swapped != name and os.path.exists(at):  # noqa: PTH110 - as above
-                return _same(at, os.path.join(folder, swapped))  # noqa: PTH118 - as above
+            if swapped != name and os.path.exists(at):  # noqa: PTH110
+                return _same(at, os.path.join(folder, swapped))  # noqa: PTH118
             at = folder
         return False
 
@@ -55,6 +55,10 @@ class RealPaths:
     def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
         """Return the paths in the index of this folder's repository, or None if the index can't be read."""
         return tracked(path, most)
+
+    def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
+        """Return the patterns after `!` in the ignore files of this folder, of those above and of those below it."""
+        return unhidden(path, files)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Return the files below a folder, up to `most` entries, or None if the path doesn't exist."""
@@ -80,6 +84,6 @@ class SystemResolver:
 
 def _same(one: str, other: str) -> bool:
     try:
-        return os.path.samefile(one, other)  # noqa: PTH121 - as above
+        return os.path.samefile(one, other)  # noqa: PTH121
     except OSError:
         return False

@@ -32,7 +32,7 @@ from hitl.ports import PlatformError
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from slack_sdk.web.async_client import AsyncWebClient
 
@@ -48,13 +48,15 @@ _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 #: Slack shows a status for two minutes, so the status is set again well before that time is over.
 _STATUS_S = 60.0
+#: Slack's refusal of a method for which the app has no scope.
+_NO_SCOPE = "missing_scope"
 #: At most this many messages are read to find out who wrote in a place after a card.
 _LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SlackPerson:
-    """Slack's data about a person: the team, whether it is a bot, and the confirmed address if the app may read it."""
+    """Slack's data about an account: its team, its confirmed address if any, and whether it is a bot."""
 
     team: str
     bot: bool
@@ -92,6 +94,9 @@ class SlackChat:
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
         #: Thread -> the time when we last showed there that an answer is being made.
         self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
+        #: Whether Slack has shown that the app has the agent view, in which each message to the agent heads a thread.
+        self.has_agent_view = False
+        self._view_refusals: set[str] = set()
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
@@ -119,6 +124,10 @@ class SlackChat:
         _, _, thread = parse_place(route)
         below = f"?thread_ts={thread}&cid={channel}" if thread else ""
         return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
+
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
 
     def learn_move(self, old: str, new: str) -> None:
         """Do nothing, because Slack never moves a conversation."""
@@ -263,6 +272,51 @@ class SlackChat:
         async with explained():
             await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
 
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Show suggested prompts: in the assistant view below a thread, in the agent view on the Messages tab.
+
+        Slack takes prompts for the tab only from an app with the agent view, so its answer says which view this is.
+        """
+        _, place, thread = parsed(route)
+        shown = [{"title": label, "message": words} for label, words in prompts.items()]
+        taken = await self._in_view(
+            place,
+            lambda channel: self.client.assistant_threads_setSuggestedPrompts(
+                channel_id=channel, thread_ts=thread, title=title, prompts=shown
+            ),
+        )
+        self.has_agent_view = self.has_agent_view or (taken and not thread)
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Name a thread of a direct conversation. Other places have no title."""
+        _, place, thread = parsed(route)
+        if thread and place.startswith(PEOPLE):
+            await self._in_view(
+                place,
+                lambda channel: self.client.assistant_threads_setTitle(
+                    channel_id=channel, thread_ts=thread, title=title
+                ),
+            )
+
+    async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
+        """Call a method of the view for agents with the channel of a place. Return whether Slack accepted the call.
+
+        The view is a convenience: a refusal is logged once for each of Slack's reasons, and nobody waits for a retry.
+        Without the scope, Slack isn't asked again until the next start.
+        """
+        if _NO_SCOPE in self._view_refusals:
+            return False
+        try:
+            async with explained():
+                await method(await self._delivery.channel(place))
+        except PlatformError as error:
+            why = str(error)
+            if why not in self._view_refusals:
+                _log.log(logging.WARNING if why == _NO_SCOPE else logging.INFO, "slack.view_refused", {"why": why})
+            self._view_refusals.add(why)
+            return False
+        return True
+
     async def mark_undecided(self, message: str) -> None:
         """Do nothing, because Slack shows a message to one person alone in every conversation."""
         del message
@@ -315,7 +369,7 @@ class SlackChat:
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = parsed(route)
-        reader = self.names.people.principal(route) if place.startswith(PEOPLE) else ""
+        reader = self.names.people.owner(route) if place.startswith(PEOPLE) else ""
         return card_message(
             call,
             self._keys,
@@ -362,7 +416,7 @@ class SlackChat:
         return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
-        """Return the Slack user ids of those principals, each once."""
+        """Return the Slack user ids of these principals, without duplicates."""
         identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
 from adapters.slack.platform import make_client
-from adapters.slack.setup import FILES_SCOPE, scopes
+from adapters.slack.setup import FILES_SCOPE, VIEW_SCOPE, scopes
 from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
+from adapters.slack.wording import say
 from hitl.platforms import Check, Health
 from hitl.ports import PlatformError
 
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
 
-_INSTALL = "and install the app again"
-_REINSTALL = "Install the app again"
-_INVITE = "Invite the app: /invite @sayso"
-_OUTSIDE = "Take them off the lists if nobody outside may approve"
-_ADDRESSES = "addresses are listed, but slack.emails is off, so they are nobody"
-_AGAIN = "compare the app's settings with: sayso deploy slack --manifest"
+#: Scope -> what doesn't work without it, for scopes without which every request still gets its answer.
+_CONVENIENCES = {FILES_SCOPE: "doctor.slack.scopes.file", VIEW_SCOPE: "doctor.slack.scopes.view"}
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
@@ -41,12 +38,9 @@ async def report(settings: SlackSettings, people: Directory, port: int | None) -
     try:
         return await _checks(client, settings, people, port)
     except PlatformError as error:
-        said = (
-            f"{error}. Look whether {settings.api} is within reach"
-            if error.passing
-            else f"Slack refuses it: {error}. {_REINSTALL}"
-        )
-        return [Check("slack token", Health.RED, said)]
+        if error.passing:
+            return [Check("slack token", Health.RED, say("doctor.slack.unreached", why=error, api=settings.api))]
+        return [Check("slack token", Health.RED, say("doctor.slack.token.refused", why=error))]
     finally:
         if client.session is not None:
             await client.session.close()
@@ -58,7 +52,7 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
         team = str(me.get("team_id") or promised(me, "enterprise_id"))
         granted = set(_header(me, "x-oauth-scopes").split(","))
     return [
-        Check("slack token", Health.GREEN, f"belongs to @{me['user']} in {me['team']} ({team})"),
+        Check("slack token", Health.GREEN, say("doctor.slack.token", name=me["user"], workspace=me["team"], team=team)),
         _scopes(scopes(settings) - {scope.strip() for scope in granted}),
         await _receiving(client, settings, port),
         *[await _place(client, place, team) for place in people.places_on(PLATFORM)],
@@ -68,13 +62,13 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. If only the scope for files is missing, no request is blocked."""
-    if missing == {FILES_SCOPE}:
-        text = f"{FILES_SCOPE} missing, so no whole request appears as a file below its card; {_AGAIN}, {_INSTALL}"
-        return Check("slack scopes", Health.YELLOW, text)
-    if names := ", ".join(sorted(missing)):
-        return Check("slack scopes", Health.RED, f"{names} missing; {_AGAIN}, {_INSTALL}")
-    return Check("slack scopes", Health.GREEN, "all that are needed")
+    """Return the check of the scopes. If only scopes for conveniences are missing, no request is blocked."""
+    if not missing:
+        return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
+    if missing <= _CONVENIENCES.keys():
+        lacks = "; ".join(say(_CONVENIENCES[scope], scope=scope) for scope in sorted(missing))
+        return Check("slack scopes", Health.YELLOW, say("doctor.slack.scopes.lacks", lacks=lacks))
+    return Check("slack scopes", Health.RED, say("doctor.slack.scopes.missing", scopes=", ".join(sorted(missing))))
 
 
 async def _receiving(client: AsyncWebClient, settings: SlackSettings, port: int | None) -> Check:
@@ -83,37 +77,30 @@ async def _receiving(client: AsyncWebClient, settings: SlackSettings, port: int 
         return Check(name, *_pushed(settings, port))
     token = settings.secret("app_token")
     if not token:
-        return Check(name, Health.RED, "Socket Mode needs an app token: name its file in slack.app_token_file")
+        return Check(name, Health.RED, say("doctor.slack.socket.token"))
     try:
         async with explained():
             promised(await client.apps_connections_open(app_token=token), "url")
     except PlatformError as error:
-        return Check(name, Health.RED, f"no connection by Socket Mode: {error}. {_SOCKET_HELP}")
-    return Check(name, Health.GREEN, f"by Socket Mode, {settings.connections} connections")
-
-
-_SOCKET_HELP = "Switch Socket Mode on, and give the app token connections:write"
+        return Check(name, Health.RED, say("doctor.slack.socket.none", why=error))
+    return Check(name, Health.GREEN, say("doctor.slack.socket", count=settings.connections))
 
 
 def _pushed(settings: SlackSettings, port: int | None) -> tuple[Health, str]:
     if not settings.secret("signing_secret"):
-        return Health.RED, "requests need a signing secret: name its file in slack.signing_secret_file"
+        return Health.RED, say("doctor.slack.requests.secret")
     if port is None:
-        return Health.RED, "by requests, but nothing listens for them: set http.port"
-    return Health.GREEN, f"by requests to {PATH} on port {port}"
+        return Health.RED, say("doctor.slack.requests.port")
+    return Health.GREEN, say("doctor.slack.requests", path=PATH, port=port)
 
 
 async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
     try:
         home, channel, _ = parse_place(place)
     except ValueError:
-        return Check(place, Health.RED, "isn't a place on Slack. Write slack:TEAM/CHANNEL or slack:TEAM/CHANNEL/THREAD")
+        return Check(place, Health.RED, say("doctor.slack.place"))
     if home != team:
-        return Check(
-            place,
-            Health.RED,
-            f"is in another workspace than the app, which is in {team}. Name a place there, or take it out",
-        )
+        return Check(place, Health.RED, say("doctor.slack.place.elsewhere", team=team))
     return await (_person if channel.startswith(("U", "W")) else _channel)(client, place, channel)
 
 
@@ -122,21 +109,18 @@ async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
         async with explained():
             info = promised(await client.conversations_info(channel=channel), "channel")
     except PlatformError as error:
-        return Check(place, Health.RED, f"cards can't reach it: {error}. {_INVITE}")
+        return Check(place, Health.RED, say("doctor.slack.place.unreached", why=error))
     return Check(place, *_found(info))
 
 
 def _found(info: Mapping[str, Any]) -> tuple[Health, str]:
     if info.get("is_archived"):
-        return Health.RED, "cards can't reach it: it is archived. Unarchive the channel, or take it out of the settings"
+        return Health.RED, say("doctor.slack.place.archived")
     if not info.get("is_member") and not info.get("is_im"):
-        return Health.YELLOW, f"cards and buttons work there; words and reactions don't. {_INVITE}"
+        return Health.YELLOW, say("doctor.slack.place.outside")
     if info.get("is_ext_shared"):
-        return (
-            Health.YELLOW,
-            "is shared with another organisation: its people read the cards too. Name another channel if they may not",
-        )
-    return Health.GREEN, "cards, buttons, words and reactions work there"
+        return Health.YELLOW, say("doctor.slack.place.shared")
+    return Health.GREEN, say("doctor.slack.place.works")
 
 
 async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
@@ -145,10 +129,10 @@ async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
     except ValueError:
         home, user, thread = "", "", ""
     if thread or not user.startswith(("U", "W")):
-        return Check(identity, Health.RED, "isn't anybody on Slack. Write slack:TEAM/USER, as whoami says")
+        return Check(identity, Health.RED, say("doctor.slack.approver.nobody"))
     check = await _person(client, identity, user)
     if check.state is Health.GREEN and home != team:
-        return Check(identity, Health.YELLOW, f"{check.text}; belongs to another workspace or organisation. {_OUTSIDE}")
+        return Check(identity, Health.YELLOW, say("doctor.slack.approver.outside", found=check.text))
     return check
 
 
@@ -157,22 +141,20 @@ async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
         async with explained():
             found = promised(await client.users_info(user=user), "user")
     except PlatformError as error:
-        return Check(name, Health.RED, f"isn't known there: {error}. Compare the id with what /sayso whoami says")
+        return Check(name, Health.RED, say("doctor.slack.person.unknown", why=error))
     if found.get("deleted"):
-        return Check(name, Health.RED, "has no account any more; take them off the lists")
+        return Check(name, Health.RED, say("doctor.slack.person.gone"))
     if found.get("is_bot"):
-        return Check(name, Health.RED, "is a bot, and bots never decide; take it off the lists")
-    return Check(name, Health.GREEN, f"is @{found['name']}, can be written to")
+        return Check(name, Health.RED, say("doctor.slack.person.bot"))
+    return Check(name, Health.GREEN, say("doctor.slack.person", name=found["name"]))
 
 
 def _emails(settings: SlackSettings, people: Directory) -> Iterator[Check]:
     listed = [*people.approvers, *people.requesters, *(i for owned in people.principals.values() for i in owned)]
     if settings.emails:
-        text = "people are known by address too: whoever runs the workspace's directory decides who they are. List"
-        text += " people by id and set slack.emails = false, unless you trust that directory"
-        yield Check("slack e-mail", Health.YELLOW, text)
+        yield Check("slack e-mail", Health.YELLOW, say("doctor.slack.emails.on"))
     elif any(name.startswith(EMAIL) for name in listed):
-        yield Check("slack e-mail", Health.RED, f"{_ADDRESSES}. Set slack.emails = true, or list people by id")
+        yield Check("slack e-mail", Health.RED, say("doctor.slack.emails.off"))
 
 
 def _header(response: Any, name: str) -> str:

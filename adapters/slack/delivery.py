@@ -13,6 +13,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from adapters.slack.errors import GONE, AstrayError, by_status, check_status, explained, promised
 from adapters.slack.retries import Soon
 from adapters.slack.surface import message_of, parse_place, place_of
+from adapters.slack.wording import say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Delivery:
     async def _in_private(self, place: str, message: Message) -> None:
         """Send a message to a person's direct channel.
 
-        This message is then the latest message there, and it is about no card.
+        The message becomes the latest message there, and is about no card.
         """
         await self.send(place, message, about=None)
 
@@ -181,7 +182,7 @@ def parsed(route: str) -> tuple[str, str, str | None]:
     try:
         return parse_place(route)
     except ValueError:
-        raise PlatformError(f"{route} is no conversation of Slack's", passing=False, lost=True) from None
+        raise PlatformError(say("trouble.slack.place", route=route), passing=False, lost=True) from None
 
 
 def _hash(message: Message) -> int:

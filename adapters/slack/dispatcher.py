@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     #: Handles the event that was read from a body.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
-#: The events of an app that has an agent view. Its threads are direct conversations like any other, so only the
-#: messages in them matter, and not these events. Without a listener, these events would be set aside as not understood.
+#: The events of an app with the assistant view or the agent view. The events about what a person looks at mean nothing
+#: to us, but without a listener they would be set aside as not understood.
 _OF_AGENTS = ("assistant_thread_started", "assistant_thread_context_changed", "app_context_changed")
-#: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips those that no
-#: person wrote.
+#: The events that this adapter reads. Messages of any sub-type arrive as `message`; the translator skips messages that
+#: no person wrote.
 EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened", *_OF_AGENTS)
 COMMAND = "/sayso"
 _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTION}):\d+)$")

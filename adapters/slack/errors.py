@@ -9,6 +9,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack.refusals import REMEDIES
+from adapters.slack.wording import say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
 #: The exceptions that slack-sdk raises when an answer isn't Slack's, because slack-sdk reads any answer as a JSON
 #: object.
 STRANGE = (LookupError, TypeError, ValueError, AttributeError)
-ELSE = "something else answers in Slack's place"
 
 
 class AstrayError(PlatformError):
@@ -75,7 +75,7 @@ async def explained() -> AsyncIterator[None]:
     except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except STRANGE as error:
-        raise PlatformError(ELSE, passing=True) from error
+        raise PlatformError(say("trouble.slack.other"), passing=True) from error
 
 
 def promised(answer: Any, name: str) -> Any:
@@ -109,13 +109,13 @@ def pause_of(headers: Mapping[str, Any]) -> float | None:
 
 
 def check_status(status: int) -> None:
-    """Raise PlatformError if an address of Slack's refused a request by its HTTP status, without a method's JSON."""
+    """Raise PlatformError for the HTTP status of a refusal by Slack, from an address that answers without JSON."""
     if status >= _REFUSED:
         raise by_status(status)
 
 
 def by_status(status: int) -> PlatformError:
-    """Return the error for an answer that only its HTTP status describes."""
+    """Return the error for an answer without JSON, by its HTTP status."""
     return PlatformError(f"answered with {status}", passing=_may_pass(status))
 
 
@@ -132,4 +132,6 @@ def _refused(error: SlackApiError) -> NoReturn:
     pause = pause_of(getattr(response, "headers", None) or {})
     lost = code in GONE | _SHUT_OUT and not passing
     remedy = REMEDIES.get(code, "")
-    raise PlatformError(code or ELSE, passing=passing, retry_s=pause, lost=lost, remedy=remedy) from error
+    raise PlatformError(
+        code or say("trouble.slack.other"), passing=passing, retry_s=pause, lost=lost, remedy=remedy
+    ) from error

@@ -2,7 +2,7 @@
 
 Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text block"),
 and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so they take
-precedence. The label of a link or a date, and code, never count as the person's own yes.
+precedence. Code, and the label of a link or a date, never count as the person's own yes.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Page:
         self.within(kind, lambda: self._add(text))
 
     def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
-        """Add the text that the function `write` adds, as one span of that kind."""
+        """Call `write`, which adds text, and make this text one span of that kind."""
         start = len(self.text)
         write()
         if kind is not None:
@@ -121,7 +121,7 @@ class _Page:
     def done(self) -> FormattedText:
         """Return the text without the bot's name at either end.
 
-        At either end, the name only says whom the text addresses.
+        There, the name only says whom the text addresses.
         """
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):

@@ -19,7 +19,7 @@ from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, CHOOSE, PAGE_ACTION, REASON_FIELD, packed
 from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.call import Verb
-from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
+from hitl.events import Command, Echo, Explained, Heard, Opened, PageTurned, Press, Reaction, Text
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
 #: If a message of the bot has one of these buttons, it is a card: Approve, or the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
+#: A command as people type it where Slack takes none.
+_COMMAND = re.compile(r"/sayso (?P<name>[a-z]+)(?: (?P<rest>[^\n]*))?", re.IGNORECASE)
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
 
@@ -48,7 +50,7 @@ class Alone:
     """The ways to send one person an answer that only they see, or to open a window for them.
 
     `trigger` opens a window within three seconds. `view` is the window in which the person acted, and `page` is the
-    page that they asked for. `url` takes answers in channels that the bot isn't a member of. `home` says that the
+    page that they asked for. `url` takes answers in channels in which the bot isn't a member. `home` says that the
     person is looking at the app's Home tab.
     """
 
@@ -113,7 +115,7 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
     Slack sends a message that mentions the bot twice: as a message and as a mention. Both events get the id of the
-    message. A lane is a channel. Each person's presses and commands in a channel have a lane of their own: a press or a
+    message. A lane is a channel. Each person's presses and commands in a channel have their own lane. A press or a
     command names its call, so it needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
@@ -134,7 +136,8 @@ def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
-    return str(event["channel"]), str(event.get("thread_ts") or ""), writer_of(event)
+    channel, thread = str(event["channel"]), str(event.get("thread_ts") or "")
+    return channel, "" if is_direct(channel) and thread == event["ts"] else thread, writer_of(event)
 
 
 def writer_of(message: Mapping[str, Any]) -> str:
@@ -146,6 +149,16 @@ def files_of(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ids of the files of a new message."""
     files = _fields(body.get("event")).get("files") or ()
     return tuple(str(_fields(file).get("id")) for file in files)
+
+
+def tells_of_agent_view(body: Mapping[str, Any]) -> bool:
+    """Return whether the event shows that the app has the agent view.
+
+    Only to such an app does Slack send what a person is viewing.
+    """
+    event = _fields(body.get("event"))
+    direct = event.get("type") == "message" and is_direct(str(event.get("channel") or ""))
+    return event.get("type") == "app_context_changed" or (direct and "app_context" in event)
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
@@ -165,7 +178,7 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """Translate a message, a mention, a reaction or the opening of the Home tab.
+    """Translate a message, a mention, a reaction, or the opening of one of the app's tabs or panes.
 
     Like all translators here, raises LookupError, TypeError or ValueError if Slack can't have sent the event.
     """
@@ -174,6 +187,8 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
         return _reaction(body, event, me)
     if event.get("type") == "app_home_opened":
         return _home(body, event, me)
+    if event.get("type") == "assistant_thread_started":
+        return _pane(body, event, me)
     if not _is_message(event):
         return None
     return _echo(event, me) if event.get("user") == me.user else _message(body, event, me)
@@ -197,18 +212,32 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
     )
 
 
-def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
-    """Translate the opening of the Home tab into the command `pending`, given in private and answered on the tab."""
-    if event.get("tab") != "home":
+def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | Opened | None:
+    """Translate the opening of one of the app's tabs.
+
+    Opening the Home tab is the command `pending` in the person's private conversation. The answer appears on the tab.
+    In the agent view, people speak to the agent on the Messages tab.
+    """
+    tab, user = event.get("tab"), str(event["user"])
+    identity, place = identity_of(_team(body, event), user), place_of(me.team, user)
+    if tab == "messages":
+        return Opened(identity=identity, conversation=place)
+    if tab != "home":
         return None
-    user = str(event["user"])
-    return Command(
-        identity=identity_of(_team(body, event), user),
-        conversation=place_of(me.team, user),
-        press=Alone(user, str(event["channel"]), home=True).pack(),
-        name="pending",
-        at=_moment(event.get("event_ts")),
-    )
+    press = Alone(user, str(event["channel"]), home=True).pack()
+    at = _moment(event.get("event_ts"))
+    return Command(identity=identity, conversation=place, press=press, name="pending", at=at)
+
+
+def _pane(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Opened:
+    """Translate the opening of a thread in the pane of the assistant view, which the agent view replaces.
+
+    There a person can write only after the app's first message.
+    """
+    opened = event["assistant_thread"]
+    user, thread = str(opened["user_id"]), str(opened["thread_ts"])
+    identity = identity_of(_team(body, event), user)
+    return Opened(identity=identity, conversation=place_of(me.team, user, thread), waits=True)
 
 
 def _is_message(event: Mapping[str, Any]) -> bool:
@@ -226,6 +255,8 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     user = str(user)
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
     direct = is_direct(channel)
+    if direct and thread == ts:
+        thread = ""  # the head of a thread is said in the conversation itself
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
@@ -243,7 +274,28 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         at=_moment(ts),
     )
     barred = _barred(event, heard.identity)
-    return replace(heard, barred=barred) if barred else heard
+    if barred:
+        return replace(heard, barred=barred)
+    return (_typed_command(heard) if direct else None) or heard
+
+
+def _typed_command(heard: Text) -> Command | None:
+    """Return the command that a text in a direct conversation is, or None for other texts.
+
+    Slack's own commands can't be given in threads, and a suggested prompt sends a text. Formatted texts are no command.
+    """
+    found = None if heard.spans else _COMMAND.fullmatch(heard.text.strip())
+    if found is None:
+        return None
+    return Command(
+        identity=heard.identity,
+        conversation=heard.conversation,
+        message=heard.message,
+        press=heard.press,
+        name=found["name"].casefold(),
+        text=(found["rest"] or "").strip(),
+        at=heard.at,
+    )
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:

@@ -72,7 +72,7 @@ async def pending_threads(store: CallsAndCards) -> Mapping[str, Sequence[str]]:
             try:
                 _, channel, thread = parse_place(place)
             except ValueError:
-                continue  # The caller of the call chose this origin, and Slack has no channel with such a name.
+                continue  # The caller chose this origin, and Slack has no channel with this name.
             channel, _, head = message.partition(":") if message else (channel, "", "")
             # A place in a direct conversation has the person's id. The channel's id is only in the card's message.
             if (thread or head) and not channel.startswith(_PEOPLE):
@@ -123,8 +123,12 @@ class History:
 
     async def _read(self, channel: str, oldest: str, pending: Sequence[str]) -> None:
         """Record the messages for the bot in one channel, in its recent and its pending threads, oldest first."""
-        said = await self._unless_refused(self._heads(channel, oldest), channel)
-        recent = [str(one["ts"]) for one in said if str(one.get("latest_reply") or "") >= oldest]
+        # In the views for agents, each conversation is a thread of a direct channel, and its first message may be old.
+        direct = is_direct(channel)
+        begun = f"{(datetime.now(UTC) - LONGEST).timestamp():.6f}" if direct else oldest
+        heads = await self._unless_refused(self._heads(channel, begun), channel)
+        said = [one for one in heads if str(one["ts"]) >= oldest]
+        recent = [str(one["ts"]) for one in heads if str(one.get("latest_reply") or "") >= oldest]
         threads = list(dict.fromkeys([*pending, *recent]))
         if len(threads) > _THREADS:
             _log.warning("slack.history_cut", {"channel": channel, "threads": _THREADS, "of": len(threads)})
@@ -156,8 +160,8 @@ class History:
     def _concerns_us(self, channel: str, message: Mapping[str, Any], pending: Sequence[str]) -> bool:
         """Return whether somebody else wrote the message to the bot: directly, by a mention, or below a pending call.
 
-        In the thread of a pending call, every reply counts: a yes needs no mention there, and what anybody else wrote
-        before it may make it unclear.
+        In the thread of a pending call, every reply counts: a yes needs no mention there, and an earlier message of
+        somebody else may make the yes unclear.
         """
         text = str(message.get("text") or "")
         named = f"<@{self._me.user}>" in text or f"<@{self._me.user}|" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import author_of, channel_in, files_of, is_shared
+from adapters.slack.handlers import author_of, channel_in, files_of, is_shared, tells_of_agent_view
 from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -59,6 +59,7 @@ class Lookups:
     def follow(self, body: Mapping[str, Any]) -> None:
         """Remember the author of a new message, so that it is known who wrote last in a place."""
         wrote, me = author_of(body), self._me
+        self._chat.has_agent_view = self._chat.has_agent_view or tells_of_agent_view(body)
         if wrote is None:
             return
         channel, thread, author = wrote
@@ -111,9 +112,8 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Return whether an event can't decide a call, and its conversation doesn't include the bot.
-
-        Nobody needs an answer to such an event.
+        """Return whether nobody needs an answer to an event, because it can't decide a call and the bot takes no part
+        in its conversation.
         """
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us
@@ -127,6 +127,8 @@ class Lookups:
             await self._look_back(heard)
         if isinstance(heard, Text) and heard.thread and await self._takes_part(heard.conversation):
             heard = replace(heard, overheard=True)
+        if isinstance(heard, Text) and self._chat.has_agent_view and self._heads(heard):
+            heard = replace(heard, opens=f"{heard.conversation}/{str(heard.message).rpartition(':')[2]}")
         user = heard.identity.rpartition("/")[2]
         if (isinstance(heard, Command) and is_shared(body)) or await self._is_reaction_to_card(heard):
             who = await self._who(user)
@@ -136,6 +138,11 @@ class Lookups:
             identity = identity_of(who.team, user) if who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self._emails else heard
+
+    @staticmethod
+    def _heads(heard: Text) -> bool:
+        """Return whether the message heads a thread in a direct conversation."""
+        return heard.thread is None and is_direct(str(heard.message))
 
     async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
         """Return Slack's data about a person, or None if Slack refuses it. Raises PlatformError if a retry may help."""

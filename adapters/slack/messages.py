@@ -205,7 +205,7 @@ def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
 
 
 def length(value: Any) -> int:
-    """Return the UTF-16 units of a text, or of all texts in blocks together."""
+    """Return the number of UTF-16 units of a text, or of all texts in blocks together."""
     if isinstance(value, str):
         return len(value.encode("utf-16-le")) // 2
     if isinstance(value, dict):

@@ -19,6 +19,7 @@ from adapters.slack.pace import Pace
 from adapters.slack.receiver import EventRecorder, Sockets
 from adapters.slack.retries import Soon
 from adapters.slack.surface import PLATFORM, SURFACE
+from adapters.slack.wording import say
 from hitl.errors import SettingsError
 from hitl.ports import PlatformError
 
@@ -47,7 +48,7 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
     """
     token = settings.secret("bot_token")
     if not token:
-        raise SettingsError("Slack needs a bot token: set SAYSO_SLACK__BOT_TOKEN, or slack.bot_token_file.")
+        raise SettingsError(say("setting.slack.token", variable="SAYSO_SLACK__BOT_TOKEN"))
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return AsyncWebClient(
@@ -94,7 +95,7 @@ class Slack:
             return None
         token, session = self._settings.secret("app_token"), self.chat.client.session
         if not token or session is None:
-            raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
+            raise SettingsError(say("setting.slack.app_token", variable="SAYSO_SLACK__APP_TOKEN"))
         self._inbox.woken = woken
         return Sockets(
             self._inbox,
@@ -176,5 +177,5 @@ class Slack:
         try:
             history = History(self.chat.client, self._me, self._inbox.keep)
             await history.fetch(happened_at(last), await pending_threads(self._core.store))
-        except Exception:  # noqa: BLE001 - live events go on
+        except Exception:  # noqa: BLE001 - without older messages, live events still arrive
             _log.exception("slack.history_not_read")

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.slack.errors import ELSE, error_code, pause_of, promised
+from adapters.slack.errors import error_code, pause_of, promised
 from adapters.slack.handlers import event_of, read
 from adapters.slack.surface import PLATFORM
+from adapters.slack.wording import say
 from hitl.backoff import LONGEST_S, Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -179,25 +180,25 @@ class _Line:
         self._unheard = unheard
         self._heard = heard
         self._pauses = Backoff()
-        self.trouble: str | None = "no connection to Slack yet"
+        self.trouble: str | None = say("trouble.slack.none")
 
     async def run(self) -> None:
         """Keep the connection up until cancelled."""
         while True:
             try:
                 await self._connected()
-                self.trouble = "the connection ended, the next isn't up yet"
+                self.trouble = say("trouble.slack.ended")
                 self._unheard()
                 await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a wait is no secret
             except SlackApiError as error:
                 code = error_code(error)
-                why = f"Slack refuses a connection: {code}" if code else ELSE
+                why = say("trouble.slack.refused", code=code) if code else say("trouble.slack.other")
                 asked = pause_of(getattr(error.response, "headers", None) or {})
                 await self._pause(why, max(LONGEST_S if code in _LASTING else 0.0, asked or 0.0))
             except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
                 await self._pause(type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - whatever an event holds, the next ones must come
-                await self._pause(f"{ELSE}: {type(error).__name__}")
+            except Exception as error:  # noqa: BLE001 - any event may fail, and later events must still arrive
+                await self._pause(say("trouble.slack.failed", error=type(error).__name__))
 
     async def _connected(self) -> None:
         """Open one connection and read it to its end. The connection's address is valid once, and only for seconds."""

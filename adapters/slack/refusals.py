@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.slack.wording import ENGLISH
-from hitl.cards.wording import IN_ENGLISH
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-IN_ENGLISH.join(ENGLISH)
 #: For each error code (chat.postMessage and conversations.open, "Errors"), the catalogue key of the sentence with the
 #: remedy.
 REMEDIES: Mapping[str, str] = {

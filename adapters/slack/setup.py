@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.webhook import PATH
+from adapters.slack.wording import say
 from hitl.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -12,10 +13,13 @@ if TYPE_CHECKING:
 
 #: The scope for files below cards. Without this scope, everything except these files works.
 FILES_SCOPE = "files:write"
+#: The scope for suggested prompts and titles in the agent view. Without this scope, everything except these works.
+VIEW_SCOPE = "assistant:write"
 #: The scopes of the methods and events that this adapter uses. The manifest asks for the same scopes.
 SCOPES = frozenset(
     {
         "app_mentions:read",
+        VIEW_SCOPE,
         "channels:history",
         "channels:read",
         "chat:write",
@@ -50,9 +54,7 @@ def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> di
         base["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)
     if url or settings.is_pushed:
         if not url.startswith("https://"):
-            raise SettingsError(
-                "Requests by HTTP need the address at which Slack reaches this service: --url https://..."
-            )
+            raise SettingsError(say("setting.slack.address"))
         _push(base, url.rstrip("/") + PATH)
     return base
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.slack.wording import say
 from hitl.call import ReplyKind
 from hitl.surfaces import Place, Surface
 
@@ -57,10 +58,10 @@ SURFACE = Surface(
     parse=_place,
     proves={PLATFORM: "", "email": "emails"},
     answers={
-        ReplyKind.BUTTON: "is Interactivity on?",
-        ReplyKind.TEXT: "is the app in the channel, and does it get message events?",
-        ReplyKind.REACTION: "does it get reaction_added events?",
-        ReplyKind.COMMAND: "is /sayso among its commands?",
+        ReplyKind.BUTTON: say("answers.slack.button"),
+        ReplyKind.TEXT: say("answers.slack.text"),
+        ReplyKind.REACTION: say("answers.slack.reaction"),
+        ReplyKind.COMMAND: say("answers.slack.command"),
     },
     prefix="/sayso ",
     help="chat.help.sayso",

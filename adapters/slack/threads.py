@@ -1,4 +1,5 @@
-"""Remembers who wrote last in each place, so that an unaddressed yes counts only if it can be an answer to a card.
+"""Remembers the author of the latest message in each place. So an unaddressed yes counts only if it can be an answer to
+a card.
 
 The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
 the latest author is unknown until Slack's own history has been read, or until the bot writes in that place again.
@@ -32,7 +33,7 @@ class _Talk:
 class Threads:
     """The latest messages in the places where the bot wrote.
 
-    If there are too many, the places silent for longest are dropped.
+    If there are too many places, those without a message for the longest time are dropped.
     """
 
     def __init__(self) -> None:

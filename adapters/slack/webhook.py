@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from adapters.slack.handlers import read
 from adapters.slack.receiver import BAD, OK, is_signed
+from adapters.slack.wording import say
 from hitl.errors import SettingsError
 from hitl.platforms import Endpoint
 from hitl.throttle import Patience
@@ -32,7 +33,7 @@ def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.
     Raises SettingsError without a signing secret, because then anybody could send button presses.
     """
     if not secret:
-        raise SettingsError("Slack's requests need a signing secret: set slack.signing_secret_file")
+        raise SettingsError(say("setting.slack.secret"))
 
     patience = Patience(now)
 

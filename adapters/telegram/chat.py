@@ -34,7 +34,7 @@ from hitl.proof.seals import bound
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from telegram import Bot
 
@@ -88,6 +88,10 @@ class TelegramChat:
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that the bot's latest message in `place` before the message `before` is about, or None."""
         return self._delivery.latest(place, before)
+
+    def shows_rejection(self, call: Call) -> bool:  # noqa: ARG002
+        """Return False: the card shows the outcome."""
+        return False
 
     def learn_move(self, old: str, new: str) -> None:
         """Send the cards for `old` to `new` from now on."""
@@ -172,7 +176,7 @@ class TelegramChat:
         return edit
 
     def _card(self, route: str, call: Call, *, refreshed: bool = True) -> Message:
-        reader = self.names.people.principal(route) if is_private(route) else ""
+        reader = self.names.people.owner(route) if is_private(route) else ""
         place, wording = _sealed_for(route), self._wording(route)
         return card_message(call, self._keys, place, self.names, reader=reader, refreshed=refreshed, wording=wording)
 
@@ -260,6 +264,12 @@ class TelegramChat:
         with writing_ours():
             async with explained():
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
+
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Do nothing, because Telegram shows the bot's list of commands."""
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Do nothing, because a private chat has no title of its own."""
 
     async def mark_undecided(self, message: str) -> None:
         """React to a message, because Telegram lets a bot write in private only to people who wrote to it first."""

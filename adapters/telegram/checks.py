@@ -13,6 +13,7 @@ from adapters.telegram.platform import make_bot
 from adapters.telegram.refusals import reason
 from adapters.telegram.setup import missing, url_of
 from adapters.telegram.surface import PLATFORM, parse_place
+from adapters.telegram.wording import say
 from hitl.platforms import Check, Health
 from hitl.records import replace
 from hitl.replies import Meaning as Says
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from adapters.telegram.settings import TelegramSettings
     from hitl.people import Directory
 
-_AGAIN = "run: sayso deploy telegram"
-
 
 async def report(settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
     """Check everything that cards and answers on Telegram depend on, as far as the Bot API shows it.
@@ -40,13 +39,13 @@ async def report(settings: TelegramSettings, people: Directory, port: int | None
     except InvalidToken as error:
         return [Check("telegram", Health.RED, reason(error))]
     except TelegramError as error:
-        return [Check("telegram", Health.RED, f"{reason(error)}. Look whether {settings.api} is within reach")]
+        return [Check("telegram", Health.RED, say("doctor.telegram.unreached", why=reason(error), api=settings.api))]
 
 
 async def _checks(bot: Bot, settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
     me = await bot.get_me()
     return [
-        Check("telegram token", Health.GREEN, f"belongs to @{me.username}"),
+        Check("telegram token", Health.GREEN, say("doctor.telegram.token", name=me.username)),
         _privacy(sees_all=bool(me.can_read_all_group_messages)),
         _receiving(await bot.get_webhook_info(), settings, port),
         *[await _place(bot, place, me.id) for place in people.places_on(PLATFORM)],
@@ -56,12 +55,8 @@ async def _checks(bot: Bot, settings: TelegramSettings, people: Directory, port:
 
 def _privacy(*, sees_all: bool) -> Check:
     if sees_all:
-        text = (
-            "off: the bot reads everything in its groups, more than it needs. Turn it on with BotFather's /setprivacy"
-        )
-        return Check("telegram privacy mode", Health.YELLOW, text)
-    text = "on: in groups it reads commands, mentions and replies to its own messages, which is all that it needs"
-    return Check("telegram privacy mode", Health.GREEN, text)
+        return Check("telegram privacy mode", Health.YELLOW, say("doctor.telegram.privacy.off"))
+    return Check("telegram privacy mode", Health.GREEN, say("doctor.telegram.privacy"))
 
 
 def _receiving(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> Check:
@@ -71,65 +66,54 @@ def _receiving(info: WebhookInfo, settings: TelegramSettings, port: int | None) 
 
 def _polled(info: WebhookInfo) -> tuple[Health, str]:
     if info.url:
-        return Health.RED, f"by polling, but a webhook ({info.url}) takes the updates; {_AGAIN}"
-    return Health.GREEN, f"by polling; {info.pending_update_count} updates wait"
+        return Health.RED, say("doctor.telegram.polling.webhook", url=info.url)
+    return Health.GREEN, say("doctor.telegram.polling", count=info.pending_update_count)
 
 
 def _pushed(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> tuple[Health, str]:
     if why := missing(settings):
-        return Health.RED, f"{why} Set it in sayso.toml"
+        return Health.RED, say("doctor.telegram.webhook.missing", why=why)
     if port is None:
-        return Health.RED, "by webhook, but nothing listens for it: set http.port"
-    if info.url != url_of(settings):
-        return Health.RED, f"the webhook is {info.url or 'not set'}, not {url_of(settings)}; {_AGAIN}"
+        return Health.RED, say("doctor.telegram.webhook.port")
+    if info.url != (url := url_of(settings)):
+        key = "doctor.telegram.webhook.other" if info.url else "doctor.telegram.webhook.none"
+        return Health.RED, say(key, found=info.url, url=url)
     if set(info.allowed_updates or ()) != set(ALLOWED_UPDATES):
-        return Health.RED, f"the webhook takes other updates than are read; {_AGAIN}"
+        return Health.RED, say("doctor.telegram.webhook.updates")
     if info.last_error_message and info.last_error_date:
-        return Health.YELLOW, (
-            f"by webhook; {info.pending_update_count} updates wait, and the last call that failed was at"
-            f" {info.last_error_date:%Y-%m-%d %H:%M:%S} UTC: {info.last_error_message}. If it is newer than your last"
-            f" change, look at the proxy before the service; else {_AGAIN}"
-        )
-    return Health.GREEN, f"by webhook; {info.pending_update_count} updates wait"
+        at = f"{info.last_error_date:%Y-%m-%d %H:%M:%S}"
+        waiting, why = info.pending_update_count, info.last_error_message
+        return Health.YELLOW, say("doctor.telegram.webhook.failed", count=waiting, at=at, why=why)
+    return Health.GREEN, say("doctor.telegram.webhook", count=info.pending_update_count)
 
 
 async def _place(bot: Bot, place: str, me: int) -> Check:
     try:
         chat_id, topic = parse_place(place)
     except ValueError:
-        return Check(place, Health.RED, "isn't a chat of Telegram. Write telegram:ID or telegram:ID/TOPIC")
+        return Check(place, Health.RED, say("doctor.telegram.place"))
     try:
         chat = await bot.get_chat(chat_id)
         member = None if chat.type == ChatType.PRIVATE else await bot.get_chat_member(chat_id, me)
         if isinstance(member, ChatMemberRestricted) and not member.can_send_messages:
-            return Check(
-                place,
-                Health.RED,
-                "cards can't reach it: the bot may not write there. Let it send messages, in the group's permissions",
-            )
+            return Check(place, Health.RED, say("doctor.telegram.place.muted"))
         # This request only shows "typing". Where Telegram would refuse a card, it also refuses this request.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
         now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)
-        return replace(now, name=place, text=f"became {now.name}; {now.text}")
+        return replace(now, name=place, text=say("doctor.telegram.place.moved", name=now.name, found=now.text))
     except (BadRequest, Forbidden) as error:
-        return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Add the bot to that chat")
+        return Check(place, Health.RED, say("doctor.telegram.place.unreached", why=reason(error)))
     return Check(place, *_reactions(chat, member))
 
 
 def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, str]:
     """Return whether reactions to cards arrive from this chat, and whether people can approve with a reaction."""
     if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
-        return (
-            Health.YELLOW,
-            "cards reach it; reactions count only where the bot is an administrator. Make it one, with no rights",
-        )
+        return Health.YELLOW, say("doctor.telegram.reactions.rights")
     if not decides(chat.available_reactions or ()):
-        return (
-            Health.YELLOW,
-            "cards reach it; its settings offer no reaction that says yes. Allow 👍 in the group's settings",
-        )
-    return Health.GREEN, "cards and reactions work there"
+        return Health.YELLOW, say("doctor.telegram.reactions.none")
+    return Health.GREEN, say("doctor.telegram.reactions")
 
 
 def decides(offered: Sequence[ReactionType]) -> bool:
@@ -144,10 +128,9 @@ def decides(offered: Sequence[ReactionType]) -> bool:
 async def _approver(bot: Bot, identity: str) -> Check:
     number = identity.removeprefix(f"{PLATFORM}:")
     if not number.isdecimal():
-        return Check(identity, Health.RED, "isn't anybody on Telegram. Write telegram:NUMBER, as /whoami says")
+        return Check(identity, Health.RED, say("doctor.telegram.approver.nobody"))
     try:
         await bot.send_chat_action(int(number), ChatAction.TYPING)
     except (BadRequest, Forbidden) as error:
-        text = f"approver, but not in private: {reason(error)}. They must send the bot /start there"
-        return Check(identity, Health.YELLOW, text)
-    return Check(identity, Health.GREEN, "approver, can be written to in private")
+        return Check(identity, Health.YELLOW, say("doctor.telegram.approver.unreached", why=reason(error)))
+    return Check(identity, Health.GREEN, say("doctor.telegram.approver"))

@@ -1,4 +1,4 @@
-"""Sends the bot's messages: each to the present place of its conversation, at Telegram's pace, one after the other."""
+"""Sends the bot's messages one after the other, at Telegram's pace, each to the present place of its conversation."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class Delivery:
         #: being sent or may have arrived.
         self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
         self._last.update(said or {})
-        #: A lock for each place, held while the bot writes there, so that the message that was sent last is the latest
-        #: message.
+        #: A lock for each place, which is held while the bot writes there. So the message that the bot sent last is the
+        #: latest message.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def latest(self, place: str, before: str | None) -> str | None:
@@ -126,11 +126,8 @@ class Delivery:
 
     @asynccontextmanager
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
-        """Keep the service from writing in a chat while an operator's handler writes there.
-
-        The bot's latest message is unknown then.
-
-        Messages of the service itself don't wait here.
+        """Keep the service from writing in a chat while an operator's handler writes there. In that time the bot's
+        latest message is unknown. Messages of the service itself don't wait here.
         """
         if _ours.get() or chat_id < 0:
             yield

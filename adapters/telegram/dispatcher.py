@@ -1,8 +1,8 @@
 """Hands recorded updates to python-telegram-bot's own dispatcher: `Application.process_update` and its handlers.
 
 Two applications share the bot. The first has our handlers, the second has the operator's handlers, if there are any.
-Each update goes to ours first. So an operator's handler can't come before ours, and `ApplicationHandlerStop` stops only
-other handlers of the operator.
+Each update goes to our application first. So an operator's handler can't come before ours, and `ApplicationHandlerStop`
+stops only other handlers of the operator.
 
 The library swallows a handler's exceptions, and drops an update that no handler takes. Both must come back to the
 inbox: the event stays there, and is retried or set aside. An error handler therefore keeps each exception, and

@@ -167,7 +167,7 @@ def _ours(message: Message, me: Me) -> Message | None:
 
 
 def _answers_something(message: Message) -> bool:
-    """Return whether the message replies to anything: a message of this chat or of another one, or a story."""
+    """Return whether the message replies to anything: a message of this chat or another chat, or a story."""
     return bool(message.reply_to_message or message.external_reply or message.reply_to_story)
 
 
@@ -225,10 +225,9 @@ def _mentions(message: Message, me: Me) -> bool:
 
 
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted spans, without the bot's own name at either end.
-
-    At either end, the name only says whom the text addresses. Between other words the name stays in the text. It is no
-    formatted span there, because it addresses nobody else.
+    """Return the text and its formatted spans, without the bot's own name at either end. There, the name only says whom
+    the text addresses. Between other words the name stays in the text. It is no formatted span there, because it
+    addresses nobody else.
     """
     text = message.text or ""
     spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))

@@ -49,7 +49,7 @@ _OUR_COMMANDS = re.compile(r"/(?:pending|sessions|show|approve|reject|withdraw|c
 
 
 class Button(NamedTuple):
-    """A button: its label, data, colour (Bot API 9.4, `style`, or '' for none), and whether it has a row of its own."""
+    """A button: its label, data, colour (Bot API 9.4, `style`, or '' for none), and whether it is alone in its row."""
 
     label: str
     data: str
@@ -97,7 +97,7 @@ def _message(parts: list[_Part], wording: Wording, buttons: Keyboard = ()) -> Me
 
 
 def keyboard(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording = IN_ENGLISH) -> Keyboard:
-    """Return the buttons Approve, Reject and Details, without those that the card's only reader may not press.
+    """Return the buttons Approve, Reject and Details, without the buttons that the card's only reader may not press.
 
     Their data is valid only for this call, its deadline and this chat.
 
@@ -272,7 +272,7 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Yield the parts of the request: short values beside their names, and anything else in a block of its own."""
+    """Yield the parts of the request: short values beside their names, and anything else in a separate block."""
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")

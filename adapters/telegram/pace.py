@@ -81,7 +81,7 @@ class Pace:
     def _of(self, chat_id: int) -> deque[float]:
         """Return the send times of the chat's latest messages, planned ones included.
 
-        The chats that have been silent longest are dropped.
+        If there are too many chats, those without a message for the longest time are dropped.
         """
         sent = self._sent.get(chat_id) or deque(maxlen=PER_GROUP)
         self._sent[chat_id] = sent

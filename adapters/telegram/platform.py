@@ -20,6 +20,7 @@ from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import Poller, UpdateRecorder
 from adapters.telegram.refusals import reason
 from adapters.telegram.surface import PLATFORM, SURFACE
+from adapters.telegram.wording import say
 from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
 from hitl.ports import PlatformError
@@ -43,7 +44,7 @@ def make_bot(settings: TelegramSettings) -> Bot:
     """Return the client, not yet connected. Raises SettingsError without a token."""
     token = settings.secret("token")
     if not token:
-        raise SettingsError("Telegram needs a token: set SAYSO_TELEGRAM__TOKEN, or telegram.token_file.")
+        raise SettingsError(say("setting.telegram.token", variable="SAYSO_TELEGRAM__TOKEN"))
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("httpx").addFilter(_masked)
@@ -91,7 +92,7 @@ class Overheard(HTTPXRequest):
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
     ) -> tuple[int, bytes]:
-        """Send a request. If it puts a message into a chat, the service doesn't write there in the meantime."""
+        """Send a request. If it sends a message, the service writes nothing in that chat until the request is done."""
         chat_id = request_data.parameters.get("chat_id") if request_data else None
         if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
             return await super().do_request(url, method, request_data, *args, **more)

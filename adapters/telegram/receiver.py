@@ -19,6 +19,7 @@ from telegram.error import Conflict, RetryAfter, TelegramError
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
 from adapters.telegram.refusals import seconds_of, trouble_of
 from adapters.telegram.surface import PLATFORM
+from adapters.telegram.wording import say
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -47,7 +48,8 @@ class UpdateRecorder:
         self._woken = woken
 
     async def keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
-        """Commit the raw updates. Raises Unavailable if the store can't commit them; then no update is acknowledged.
+        """Commit the raw updates. Raises Unavailable if the store can't commit them. In that case no update is
+        acknowledged.
 
         Raises KeyError if an update has no id.
         """
@@ -66,7 +68,7 @@ class Poller:
         self._offset: int | None = None
         self._pauses = Backoff()
         self._rivalled = False
-        self.trouble: str | None = "no answer from Telegram yet"
+        self.trouble: str | None = say("trouble.telegram.silent")
 
     async def run(self) -> None:
         """Poll Telegram for updates until cancelled."""
@@ -77,15 +79,15 @@ class Poller:
                 self._rivalled, self.trouble = False, None
             except Conflict as error:
                 self._rivalled = True
-                await self._pause(f"another poller or a webhook takes the updates: {error.message}")
+                await self._pause(say("trouble.telegram.rival", why=error.message))
             except RetryAfter as error:
-                await self._pause("Telegram asks for a pause", seconds_of(error))
+                await self._pause(say("trouble.telegram.pause"), seconds_of(error))
             except TelegramError as error:
                 await self._pause(trouble_of(error))
             except Unavailable as error:
                 await self._pause(error.message)
-            except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
-                await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
+            except Exception as error:  # noqa: BLE001 - any update may fail, and later updates must still arrive
+                await self._pause(say("trouble.telegram.other", error=type(error).__name__))
 
     async def run_once(self) -> int:
         """Poll once and commit the updates. Return their number. The next poll's offset acknowledges them."""
@@ -112,7 +114,8 @@ class Poller:
     def _patience(self) -> int:
         """Return the seconds to poll: 0 until Telegram has answered once, to find out quickly whether it answers.
 
-        If another poller took our updates, poll the whole time: only a full long poll shows that the other one is gone.
+        If another poller took our updates, poll for the whole time, because only a full long poll shows that the other
+        poller is gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 

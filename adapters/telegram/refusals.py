@@ -1,4 +1,6 @@
-"""Telegram's refusals: an error class for those that the service handles, and a remedy for those that people mend."""
+"""Telegram's refusals: an error class for each refusal that the service handles, and a remedy for each refusal that
+people can mend.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,13 @@ from typing import TYPE_CHECKING
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.wording import ENGLISH
+from adapters.telegram.wording import say
 from hitl.cards.redaction import mask
-from hitl.cards.wording import IN_ENGLISH, say
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-IN_ENGLISH.join(ENGLISH)
 #: For each error text of the official server (`Client.cpp`, in lower case), the catalogue key of the sentence with the
 #: remedy.
 _REMEDIES: Mapping[str, str] = {
@@ -46,7 +46,7 @@ _OF_PLACES = frozenset(
 def reason(error: TelegramError) -> str:
     """Return the reason of an error in one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
-        return "Telegram doesn't know the token: compare it with what BotFather says"
+        return say("trouble.telegram.token")
     return mask(" ".join(error.message.split())).rstrip(".")
 
 
@@ -66,8 +66,8 @@ def trouble_of(error: TelegramError) -> str:
     """Return why no updates arrive, with the remedy if the error text is known."""
     key = remedy(error.message)
     if not key:
-        return f"no answer from Telegram ({type(error).__name__})"
-    return f"Telegram gives no updates ({mask(' '.join(error.message.split())).rstrip('.')}). {say(key)}"
+        return say("trouble.telegram.none", error=type(error).__name__)
+    return say("trouble.telegram.refused", why=mask(" ".join(error.message.split())).rstrip("."), remedy=say(key))
 
 
 def is_of_place(said: str) -> bool:
@@ -101,7 +101,7 @@ async def explained() -> AsyncIterator[None]:
     try:
         yield
     except RetryAfter as error:
-        raise PlatformError("Telegram asks for a pause", passing=True, retry_s=seconds_of(error)) from error
+        raise PlatformError(say("trouble.telegram.pause"), passing=True, retry_s=seconds_of(error)) from error
     except ChatMigrated as error:
         raise MovedError(error.new_chat_id) from error
     except BadRequest as error:
@@ -111,7 +111,7 @@ async def explained() -> AsyncIterator[None]:
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
-        raise PlatformError("something else answers in Telegram's place", passing=True) from error
+        raise PlatformError(say("trouble.telegram.strange"), passing=True) from error
 
 
 #: Words in Telegram's answers with status 400 (official server, `Client.cpp`), and the error class for each.

@@ -11,6 +11,7 @@ from telegram import BotCommand
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.webhook import PATH
+from adapters.telegram.wording import say
 from hitl.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
     """
     me = await bot.get_me()
     return [
-        f"token: belongs to @{me.username}",
+        say("deploy.telegram.token", name=me.username),
         await (_webhook(bot, settings) if settings.is_pushed else _no_webhook(bot)),
         *[await _commands(bot, language, texts) for language, texts in COMMANDS.items()],
         *[await _texts(bot, language, text) for language, text in DESCRIPTIONS.items()],
@@ -109,15 +110,15 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
         raise SettingsError(why)
     # The webhook is set every time, because Telegram doesn't say which secret the webhook has now.
     await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
-    return f"webhook: {url}, with a secret and just the updates that are read"
+    return say("deploy.telegram.webhook", url=url)
 
 
 def missing(settings: TelegramSettings) -> str:
     """Return a sentence about the first thing that a webhook lacks, or '' if it lacks nothing. Raises SettingsError."""
     if not settings.webhook_url:
-        return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
+        return say("setting.telegram.webhook.url")
     if not settings.secret("webhook_secret"):
-        return "A webhook needs a secret: name its file in telegram.webhook_secret_file."
+        return say("setting.telegram.webhook.secret", setting="telegram.webhook_secret_file")
     return ""
 
 
@@ -128,32 +129,32 @@ def url_of(settings: TelegramSettings) -> str:
 
 async def _no_webhook(bot: Bot) -> str:
     if not (await bot.get_webhook_info()).url:
-        return "webhook: none, so polling works"
+        return say("deploy.telegram.polling")
     await bot.delete_webhook()
-    return "webhook: removed, so polling works; waiting updates are kept"
+    return say("deploy.telegram.polling.now")
 
 
 async def _commands(bot: Bot, language: str, texts: Mapping[str, str]) -> str:
-    name = f"commands ({language or 'default'})"
+    name = say("deploy.telegram.commands", language=language or "default")
     wanted = [BotCommand(command, text) for command, text in texts.items()]
     if list(await bot.get_my_commands(language_code=language)) == wanted:
-        return f"{name}: {'right already' if wanted else 'none'}"
+        return say("deploy.telegram.right" if wanted else "deploy.telegram.none", what=name)
     if wanted:
         await bot.set_my_commands(wanted, language_code=language)
-        return f"{name}: set"
+        return say("deploy.telegram.set", what=name)
     await bot.delete_my_commands(language_code=language)
-    return f"{name}: removed"
+    return say("deploy.telegram.removed", what=name)
 
 
 async def _texts(bot: Bot, language: str, text: str) -> str:
     """Set the description (shown in an empty chat) and the short description (shown in the profile)."""
-    name = f"descriptions ({language or 'default'})"
+    name = say("deploy.telegram.descriptions", language=language or "default")
     long = (await bot.get_my_description(language_code=language)).description
     short = (await bot.get_my_short_description(language_code=language)).short_description
     if long == short == text:
-        return f"{name}: {'right already' if text else 'none'}"
+        return say("deploy.telegram.right" if text else "deploy.telegram.none", what=name)
     if long != text:
         await bot.set_my_description(text, language_code=language)
     if short != text:
         await bot.set_my_short_description(text, language_code=language)
-    return f"{name}: {'set' if text else 'removed'}"
+    return say("deploy.telegram.set" if text else "deploy.telegram.removed", what=name)

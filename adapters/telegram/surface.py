@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.telegram.wording import say
 from hitl.call import ReplyKind
 from hitl.surfaces import Place, Surface
 
@@ -34,7 +35,7 @@ def is_private(place: str) -> bool:
 
 
 def _place(name: str) -> Place:
-    """Return the `Place` with this name. A topic is a room of its own in its chat."""
+    """Return the `Place` with this name. A topic is a separate room in its chat."""
     return Place(name, chat=name.partition("/")[0], room=name)
 
 
@@ -47,10 +48,10 @@ SURFACE = Surface(
     # into groups, and the fake sender of channel messages (Bot API, `Message.from`).
     shared=frozenset({f"{PLATFORM}:{number}" for number in (1087968824, 777000, 136817688)}),
     answers={
-        ReplyKind.BUTTON: "press one",
-        ReplyKind.TEXT: "reply to a card",
-        ReplyKind.REACTION: "the bot must be an administrator",
-        ReplyKind.COMMAND: "send /approve REF",
+        ReplyKind.BUTTON: say("answers.telegram.button"),
+        ReplyKind.TEXT: say("answers.telegram.text"),
+        ReplyKind.REACTION: say("answers.telegram.reaction"),
+        ReplyKind.COMMAND: say("answers.telegram.command"),
     },
     prefix="/",
     help="chat.help",

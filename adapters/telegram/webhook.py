@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from adapters.telegram.receiver import SECRET_HEADER, secret_fits
+from adapters.telegram.wording import say
 from hitl.errors import SettingsError, Unavailable
 from hitl.platforms import Endpoint
 from hitl.throttle import Patience
@@ -26,7 +27,7 @@ _OK, _BAD, _UNPROVED, _TOO_LONG, _BUSY = 200, 400, 401, 413, 503
 def endpoint(inbox: UpdateRecorder, secret: str, now: Callable[[], float] = time.monotonic) -> Endpoint:
     """Return the webhook. Raises SettingsError without a secret, because then anybody could send button presses."""
     if not secret:
-        raise SettingsError("a webhook needs a secret: set telegram.webhook_secret")
+        raise SettingsError(say("setting.telegram.secret"))
 
     patience = Patience(now)
 

@@ -9,15 +9,13 @@ from cachetools import FIFOCache
 from adapters.terminal.messages import box, ended, plain
 from hitl.call import Decision, Status, Verb
 from hitl.cards.card import outcome_for_agent, output_of
-from hitl.cards.redaction import mask
-from hitl.cards.text import one_line
 from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.outcomes import Told
 from hitl.people.names import NOBODY, Names
 from hitl.question import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from adapters.terminal.screen import Screen
@@ -51,8 +49,7 @@ class TerminalChat:
         self._show = show
         self._wording = wording
         self._screen = screen
-        #: The request that this person rejected, if the screen already shows the rejection. In this case the answer
-        #: would only repeat the rejection.
+        #: The request that this person rejected, if the outcome that the screen showed last is that rejection.
         self._shown_rejected: Call | None = None
         self._width = width
         self._colour = colour
@@ -123,6 +120,11 @@ class TerminalChat:
         """Return '': text on a screen has no address."""
         return ""
 
+    def shows_rejection(self, call: Call) -> bool:
+        """Return whether this rejection, with this reason, is the latest that the screen shows."""
+        shown = self._shown_rejected
+        return shown is not None and (shown.ref, shown.reason) == (call.ref, call.reason)
+
     def learn_move(self, old: str, new: str) -> None:
         """Do nothing, because a terminal never moves."""
 
@@ -134,21 +136,7 @@ class TerminalChat:
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:  # noqa: ARG002
         """Print a sentence."""
-        self._answer(text, about)
-
-    def _answer(self, text: str, about: str | None) -> None:
-        shown = self._shown_rejected
-        if shown is not None and about == shown.ref:
-            self._shown_rejected = None
-            if text in self._repeats(shown):
-                return
         self.say(text, about)
-
-    def _repeats(self, call: Call) -> set[str]:
-        """Return the answers to a rejection that only repeat the decided card above them."""
-        say, reason = self._wording().say, one_line(mask(call.reason or ""))
-        repeats = (Told.REJECTED, Told.REJECTED_WITH_REASON, Told.REASON_ADDED)
-        return {say(what, short=call.short, reason=reason) for what in repeats}
 
     async def ask(
         self,
@@ -168,7 +156,7 @@ class TerminalChat:
             self.say(self._wording().say("answer.question.needed", short=call.short), call.ref)
             return
         if verb is Verb.REJECT:
-            if self._shown_rejected is None or self._shown_rejected.ref != call.ref:
+            if not self.shows_rejection(call):
                 self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
             self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
@@ -183,13 +171,19 @@ class TerminalChat:
     async def working(self, route: str, *, on: bool) -> None:
         """Do nothing, because a person at a terminal sees that no answer has come yet."""
 
+    async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
+        """Do nothing, because nobody opens a conversation at a terminal."""
+
+    async def entitle(self, route: str, title: str) -> None:
+        """Do nothing, because a terminal shows one conversation, without a title."""
+
     async def mark_undecided(self, message: str) -> None:
         """Do nothing, because only one person is at a terminal."""
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
         if alert and text:
-            self._answer(text, press)
+            self.say(text, press)
 
 
 def _whole(call: Call, wording: Wording) -> str:

@@ -183,8 +183,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. With it, the rest of a broken line
-    #: can't look like a line of its own.
+    #: The further indentation of the rows after the first, if the line is broken. Because of it, the rest of a broken
+    #: line can't look like a separate line.
     hang: str = ""
 
 
@@ -210,7 +210,7 @@ def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request: short values beside their names, and anything else on lines of its own.
+    """Yield the lines of the request: short values beside their names, and anything else on separate lines.
 
     Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
     a first block of one line, such as a command, and a diff, whose lines begin with signs.

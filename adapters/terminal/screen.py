@@ -55,7 +55,7 @@ class Screen:
         self.show(text, ref)
 
     def show(self, text: str, about: str | None = None) -> None:
-        """Show a text below the others, broken where it is wider than the window."""
+        """Show a text below the other texts, with line breaks so that it fits the window."""
         columns = self._size().columns
         if columns != self._columns:
             # The terminal has wrapped the earlier texts at another width, so the number of their rows isn't known.

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
-from hitl.cards.wording import IN_ENGLISH, say
+from bot.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from sayso_client.terminal import painted
 
 
@@ -176,7 +177,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
     if confirm is None:
         return False
     if confirm.strip().lstrip("#").upper() != target.strip().lstrip("#").upper():
-        raise typer.BadParameter("--confirm names another call than the one to decide")
+        raise typer.BadParameter(say("cli.confirm"))
     return True
 
 
@@ -189,11 +190,13 @@ def _left(call: dict[str, Any]) -> str:
 
 
 def _listed(call: dict[str, Any]) -> str:
-    """Return lines about a pending call: its headline, a question's answers, and the agent's or caller's note."""
+    """Return lines about a pending call: its headline, arguments, a question's answers, and the asker's note."""
     from hitl.cards.text import one_line
 
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
     lines = [say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))]
+    if call["arguments"]:
+        lines.append(say("pending.arguments", arguments=call["arguments"]))
     if call["choices"]:
         lines.append(say("pending.choices", choices=" / ".join(call["choices"])))
     if call["note"]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
-from hitl.cards.wording import say, sentence
+from bot.wording import say
+from hitl.cards.wording import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +40,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
 #: `stats` prints at most this many lines of one group. The JSON output of `stats` has all lines.
 _MOST_ROWS = 20
-#: The groups of `stats`, and their titles.
+#: The groups of numbers that `stats` prints, and their titles.
 _GROUPS = {
     "by_tool": "stats.by_tool",
     "by_rule": "stats.by_rule",
@@ -104,7 +105,7 @@ def history(
             typer.echo(request_in_a_row(each))
     _warn(shown)
     if not shown:
-        typer.echo(say("audit.none"), err=True)
+        typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
@@ -157,7 +158,7 @@ def query(
     from adapters.database.sqlite.history import history
 
     if json and csv:
-        fail("Name --json or --csv, not both.", 2)
+        fail(say("cli.json_or_csv"), 2)
     found = settings(config)
     database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
@@ -172,7 +173,7 @@ def query(
             typer.echo(_in_a_row(line))
     _warn(lines)
     if not lines:
-        typer.echo(say("audit.none"), err=True)
+        typer.echo(f"{say('audit.none')} {found.whence()}", err=True)
 
 
 def export(
@@ -279,7 +280,7 @@ def _known(given: list[str] | None, known: Iterable[str], option: str) -> frozen
     choices = list(known)
     for value in given or ():
         if value not in choices:
-            fail(f"{option} {value!r} is none of {', '.join(choices)}", 2)
+            fail(say("cli.choice", option=option, value=repr(value), choices=", ".join(choices)), 2)
     return frozenset(given or ())
 
 

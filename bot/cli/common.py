@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
-from hitl.cards.wording import say
+from bot.wording import say
 from hitl.times import span
 from sayso_client.errors import ClientError
 from sayso_client.terminal import painted, tell
@@ -75,8 +74,8 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
             return datetime.now(UTC) + (span(text) if ahead else -span(text))
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        day = "" if ahead else "yesterday, "
-        fail(f"{option} {text!r} is no time: write {day}2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
+        examples = say("cli.time.ahead") if ahead else say("cli.time.past")
+        fail(say("cli.time", option=option, text=repr(text), examples=examples), 2)
 
 
 def print_checks(checks: Iterable[Check]) -> None:
@@ -125,9 +124,11 @@ def connect(config: Path | None, socket_file: Path | None, *, shown: bool = Fals
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
     """Return the path of the service's socket."""
+    from sayso_client.settings import named_socket
+
     if socket_file is not None:
         return socket_file
-    if given := os.environ.get("SAYSO_SOCKET"):
+    if given := named_socket():
         return Path(given)
     return settings(config).folder("runtime") / SOCKET_NAME
 
@@ -153,7 +154,7 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
     state = found.folder("state")
     if there and not (state / "sayso.db").exists():
-        fail(f"there is no database in {state}: the service makes it at its first start", 1)
+        fail(f"{say('cli.no_database', state=state)} {found.whence()}", 1)
     given = found.given_keys()
     keys = Keyring(read(given or state / KEYS, given=given is not None))
     return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))

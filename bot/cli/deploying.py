@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import Config, exit_if_red, fail, print_checks, settings
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings

@@ -10,7 +10,7 @@ import typer
 
 from bot.cli.approving import RISK_COLOURS
 from bot.cli.common import Config, SocketFile, connect
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.terminal import painted, tell
 

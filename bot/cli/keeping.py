@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 from hitl.credentials import OldTokens
 
 

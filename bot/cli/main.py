@@ -31,7 +31,7 @@ from bot.cli import (
     tokens,
 )
 from bot.errors import explained
-from hitl.cards.wording import say
+from bot.wording import say
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
 from sayso_client.terminal import carry_any_text, interrupted, tell

@@ -12,7 +12,7 @@ import typer
 
 from bot.cli.common import fail
 from bot.errors import SettingsError
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import typer
 
 from bot.cli.auditing import request_in_a_row
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files, print_json, settings
+from bot.wording import say
 from hitl.call import Event
-from hitl.cards.wording import say
 from hitl.errors import NotApprover, Unavailable
 from hitl.records import replace
 from sayso_client.errors import ClientError

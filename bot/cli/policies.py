@@ -13,7 +13,7 @@ import typer
 from msgspec import structs
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from hitl.call import Call
@@ -85,9 +85,9 @@ def check(file: File = None, preset: FromPreset = None, config: Config = None, j
     elif problems:
         for problem in problems:
             typer.echo(_line(name, problem))
-        typer.echo(f"{name}: {'these are warnings, it can be used' if usable else 'it cannot be used'}")
+        typer.echo(say("policy.usable" if usable else "policy.unusable", name=name))
     else:
-        typer.echo(f"{name}: no problems")
+        typer.echo(say("policy.sound", name=name))
     if problems:
         raise typer.Exit(_FINDINGS)
 
@@ -111,7 +111,7 @@ def explain(
     from hitl.policy import written_call
 
     if not tool:
-        fail("explain needs the tool that is called: --tool NAME.", 2)
+        fail(say("policy.explain.tool"), 2)
     call = written_call(tool, _object(args), tools=tools, cwd=cwd)
     found = _for(_usable(*_read(file, preset, config)), cwd).explain(call)
     if json:
@@ -311,7 +311,7 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
     """Return the name and the text of a policy: a file, a preset, or the settings' policy. Exit 2 if none is given."""
     if file is not None and preset is not None:
-        fail("Name a file or a preset, not both.", 2)
+        fail(say("policy.one"), 2)
     if file is not None:
         return str(file), _text(file)
     if preset is not None:
@@ -342,9 +342,9 @@ def _text(file: Path) -> str:
     try:
         return file.read_text("utf-8-sig")
     except OSError as error:
-        fail(f"{file} can't be read: {error.strerror}.", 2)
+        fail(say("cli.unreadable", file=file, why=error.strerror), 2)
     except UnicodeDecodeError:
-        fail(f"{file} isn't UTF-8 text.", 2)
+        fail(say("cli.utf8", file=file), 2)
 
 
 def _load(name: str, text: str, form: str | None = None) -> Policy:
@@ -390,9 +390,9 @@ def _object(text: str, where: str = "--args") -> dict[str, Any]:
     try:
         value = json_module.loads(text)
     except (ValueError, RecursionError) as error:
-        fail(f"{where} isn't JSON: {error}", 2)
+        fail(say("cli.not_json", where=where, why=error), 2)
     if not isinstance(value, dict):
-        fail(f"{where} isn't a JSON object", 2)
+        fail(say("cli.no_object", where=where), 2)
     return value
 
 
@@ -401,7 +401,7 @@ def _call(row: dict[str, Any]) -> PolicyCall:
 
     args, cwd = row.get("args", {}), row.get("cwd")
     if not isinstance(row.get("tool"), str) or not isinstance(args, dict) or not isinstance(cwd, str | None):
-        fail('A call takes a "tool", and may have "tools", "args" (an object) and "cwd".', 2)
+        fail(say("policy.call"), 2)
     return written_call(row["tool"], args, tools=str(row.get("tools", "")), cwd=cwd)
 
 

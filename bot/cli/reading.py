@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import fail
+from bot.wording import say
 
 
 def register(app: typer.Typer) -> None:
@@ -66,9 +67,9 @@ def evaluate(
         rows = [json.loads(line) for line in lines if line.strip()]
         figures = score(rows, (verdict(read(row["text"])) for row in rows))
     except OSError as error:
-        fail(f"{file} can't be read: {error.strerror}", 2)
+        fail(say("cli.unreadable", file=file, why=error.strerror), 2)
     except (ValueError, KeyError, TypeError) as error:
-        fail(f"{file} isn't a file of labelled replies: {type(error).__name__} {error}", 2)
+        fail(say("replies.unread", file=file, why=f"{type(error).__name__} {error}"), 2)
     typer.echo(json.dumps(figures))
 
 
@@ -79,14 +80,14 @@ def _asked(line: str, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError as error:
-        fail(f"line {number} isn't JSON: {error}", 2)
+        fail(say("replies.line", number=number, why=error), 2)
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-        fail(f'line {number} isn\'t an object with a "text"', 2)
+        fail(say("replies.text", number=number), 2)
     try:
         spans = [Span(int(start), int(end), SpanKind(kind)) for start, end, kind in value.get("spans") or ()]
         refs, language = [str(ref) for ref in value.get("refs") or ()], value.get("language")
     except (TypeError, ValueError) as error:
-        fail(f'line {number}: "spans" holds [START, END, KIND], "refs" texts: {error}', 2)
+        fail(say("replies.spans", number=number, why=error), 2)
     return {
         "text": value["text"],
         "known_refs": refs,

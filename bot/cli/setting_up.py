@@ -6,6 +6,7 @@ import contextlib
 import json as json_module
 import os
 import secrets
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn
 import typer
 
 from bot.cli.common import AsJson, Config, exit_if_red, fail, print_checks, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,7 +190,7 @@ def init(
         _offer(file, token_file, secrets_in)
         typer.echo("\n" + say("init.checks", file=file))
         print_checks(run_checks(settings(file, ruling=True), file))
-        typer.echo(say("init.run", file=file))
+        typer.echo(say("init.run", named=_named(file)))
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
@@ -217,6 +218,13 @@ class _People(NamedTuple):
     approvers: list[str] | None
     self_approval: Limit
     alone: bool | None
+
+
+def _named(file: Path) -> str:
+    """Return the option that names a settings file, or '' for the file that commands find in the current folder."""
+    from bot.settings import CONFIG_NAME
+
+    return "" if file == Path(CONFIG_NAME) else f" --config {shlex.quote(str(file))}"
 
 
 def _first(file: Path, people: _People, state: str, runtime: str | None, workspace: str, *, asks: bool) -> None:
@@ -247,7 +255,7 @@ def _first(file: Path, people: _People, state: str, runtime: str | None, workspa
     file.chmod(0o600)
     if alone:
         typer.echo(say("init.shared", limit=self_approval.value))
-    typer.echo(say("init.written" if asks else "init.written.next", file=file))
+    typer.echo(say("init.written" if asks else "init.written.next", file=file, named=_named(file)))
     if len(set(approvers)) == 1 and set(requesters) == set(approvers) and self_approval is Limit.OFF:
         typer.echo(say("init.one_person", name=approvers[0]))
 
@@ -266,14 +274,16 @@ def _offer(file: Path, token_file: str, secrets_in: str) -> None:
     def mcp() -> None:
         move(_chosen(clients), None, file, Path(secrets_in).expanduser() / "mcp", yes=False, remove=False)
 
-    flows = (
-        lambda: _add_telegram(file, token_file, Receive.POLLING, ""),
-        lambda: _add_slack(file, secrets_in, Receive.SOCKET),
-        lambda: _add_http(file),
-        hook,
-        mcp,
-    )
-    typer.echo("\n" + say("init.surfaces", agents=", ".join(agents), clients=", ".join(clients)))
+    offered = {
+        Platform.TELEGRAM.value.title(): lambda: _add_telegram(file, token_file, Receive.POLLING, ""),
+        Platform.SLACK.value.title(): lambda: _add_slack(file, secrets_in, Receive.SOCKET),
+        say("init.choice.http"): lambda: _add_http(file),
+        say("init.choice.agent", agents=", ".join(agents)): hook,
+        say("init.choice.mcp", clients=", ".join(clients)): mcp,
+    }
+    flows = tuple(offered.values())
+    choices = "\n".join(say("init.choice", number=number, what=name) for number, name in enumerate(offered, 1))
+    typer.echo("\n" + say("init.surfaces", choices=choices))
     while choice := typer.prompt(say("init.choose", last=len(flows)), default="", show_default=False).strip():
         if choice not in map(str, range(1, len(flows) + 1)):
             continue

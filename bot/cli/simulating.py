@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import fail
+from bot.wording import say
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -44,7 +45,7 @@ def telegram(
     Example: sayso simulate telegram --person ada --person ben
     """
     if token and not _TOKEN.fullmatch(token):
-        fail("A token is a number, a colon and letters, such as 7100000001:AAtest.", 2)
+        fail(say("simulate.token"), 2)
     argv = ["--port", str(port), f"--group={group}", f"--token={token}"]
     argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
     _play("telegram", argv, port)
@@ -105,11 +106,11 @@ def _play(platform: str, argv: list[str], port: int) -> None:
     except OSError as error:
         if error.errno not in {errno.EADDRINUSE, errno.EACCES}:
             raise
-        fail(f"127.0.0.1:{port} can't be had ({os.strerror(error.errno)}): name another port with --port.", 1)
+        fail(say("simulate.port", port=port, why=os.strerror(error.errno)), 1)
 
 
 def _client(platform: str) -> ModuleType:
     try:
         return importlib.import_module(f"simulators.{platform}.client")
     except ModuleNotFoundError as error:
-        fail(f"The simulator needs {error.name}: install sayso[simulate].", 2)
+        fail(say("simulate.extra", module=error.name), 2)

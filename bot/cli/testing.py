@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import os
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, print_json, settings
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.terminal import clock_of, interrupted, painted, tell
 
@@ -74,7 +73,9 @@ def _untried(config: Path | None, socket: Path | None, tests: list[_Test]) -> li
 
     Return nothing if the caller named only a socket, because then there are no settings.
     """
-    if socket is not None or os.environ.get("SAYSO_SOCKET"):
+    from sayso_client.settings import named_socket
+
+    if socket is not None or named_socket():
         return []
     tried = {route.partition(":")[0] for one in tests for route in one.routes}
     return [name for name in settings(config).set_up() if name not in tried]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, moment, print_json
-from hitl.cards.wording import say
+from bot.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from bot.conversation.turns import Turns
 from bot.conversation.voice import Voice
 from bot.conversation.words import Words
 from hitl.call import Event
-from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
+from hitl.events import Command, Echo, Explained, Heard, Moved, Opened, PageTurned, Press, Reaction, Text
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Router:
             Reaction: words.reacted,
             Explained: words.explained,
             Command: Commands(voice, spoken).commanded,
+            Opened: spoken.opened,
             PageTurned: self._page_turned,
             Echo: cards.echo,
             Moved: self._moved,

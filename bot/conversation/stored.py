@@ -130,7 +130,10 @@ class StoredTurns:
         place = heard.conversation
         said, who = self._said_before(heard), voice.principal(heard)
         turn = KeptTurn(_name(heard), place, heard.identity, who, heard.message or "", heard.text, said)
+        first = await self._store.last_turn(place) is None and place not in self._running
         fresh = await self._store.begin_turn(turn)
+        if fresh and first:
+            self._service.accompany(voice.entitle(heard))
         if fresh and place in self._running:
             await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
         self._work(place)
@@ -212,7 +215,7 @@ class StoredTurns:
         for turn in mine:
             withdrawn += await self._withdraw(turn, heard.identity)
             kept = await self._as_kept(turn)
-            # A turn that never began has no state, so it keeps the state of the turn before, for the next turn.
+            # A turn that never began has no state. Then the next turn gets the state of the turn before it.
             state = kept.state or state
             await self._store.keep_turn(replace(kept, state=b"" if forget else state, done=True))
         return withdrawn
@@ -279,7 +282,7 @@ class StoredTurns:
                 _log.warning("turn.not_said", {"turn": kept.id, "why": str(error)})
                 if not error.passing or unsaid >= _TRIES_TO_SAY:
                     break
-            except Exception:  # noqa: BLE001 - it is logged and people are informed: without this the conversation would hang
+            except Exception:  # noqa: BLE001 - the error is logged and people are informed; else the conversation would hang
                 _log.exception("turn.broken", {"turn": kept.id})
                 await turn.say_if_possible(turn.wording.say("model.broken"))
                 break
@@ -353,7 +356,7 @@ class _Turn:
         return working(self._service, self._turns.voices(self.kept.place), self.kept.place)
 
     async def say_if_possible(self, text: str) -> None:
-        """Send a text. If that fails, only log the failure."""
+        """Send a text. If sending fails, only log the failure."""
         try:
             await self.say(text)
         except PlatformError as error:
@@ -364,8 +367,8 @@ class _Turn:
 
         Return the call when it has ended.
 
-        Find an earlier call by its idempotency key alone. Its arguments aren't compared, because the earlier run may
-        have changed the things they refer to, such as a file.
+        An earlier call is found by its idempotency key alone. Its arguments aren't compared, because the earlier run
+        may have changed what they name, such as a file.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -402,7 +405,7 @@ async def working(service: Service, voices: Sequence[Voice], place: str) -> Asyn
 async def show_working(voices: Sequence[Voice], place: str) -> None:
     """Show people in a conversation that an answer is being made, until this task is cancelled.
 
-    If the platform refuses once, the task doesn't try again, because people can do without this sign.
+    If the platform refuses once, the task doesn't try again, because people don't need this sign.
     """
     try:
         while True:

@@ -17,6 +17,7 @@ from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.outcomes import Doubt, Refusal, fact
 from hitl.ports import Line, PlatformError
 from hitl.question import is_question
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bot.conversation.stored import StoredTurns
     from bot.conversation.voice import Voice
     from hitl.call import Call
-    from hitl.events import Heard, Text
+    from hitl.events import Heard, Opened, Text
     from hitl.gate.response import Answer
     from hitl.ports import Agent
 
@@ -75,8 +76,8 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did. While a question is open in a conversation whose texts needn't point to it, the word is
-        an answer.
+        Return whether it did. If a question is open in a conversation whose texts needn't point to it, the word is an
+        answer to the question.
         """
         if not (_is_word(_NEW, heard) and self._may_ask(heard)):
             return False
@@ -104,18 +105,25 @@ class Turns:
         said = replies.verdict(replies.read(heard.text, language=heard.language, spans=heard.spans))
         return said.doubt in _QUESTIONS and self._stored.explain(heard, call, self._voice)
 
+    async def opened(self, heard: Opened) -> None:
+        """Suggest what a person may say who opened a conversation, and greet them if they can't write before that."""
+        wording, prefix, may_ask = self._voice.wording(heard), self._voice.surface.prefix, self._may_ask(heard)
+        if heard.waits:
+            await self._voice.tell(heard, self._help(heard))
+        question = wording.say("model.prompt.help")
+        prompts = {question: question} if may_ask else {}
+        prompts |= {wording.say(f"model.prompt.{name}"): f"{prefix}{name}" for name in ("pending", "whoami")}
+        await self._voice.talker.suggest(heard.conversation, wording.say("model.title"), prompts)
+
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
         if self.is_for_agent(heard):
-            return await (self._explain(heard) if _is_question(heard.text) else self._begin(heard))
+            return await (self._explain(heard) if _is_question(heard.text) else self._begin(_there(heard)))
         if self._stored is not None and heard.text.strip() and not otherwise.text:
-            return await self._store(heard, self._stored)
+            return await self._store(_there(heard), self._stored)
         if heard.addressed:
-            agent = self._stored.agent if self._stored else self._agent
-            wording = self._voice.wording(heard)
-            text = otherwise.told(self._voice.gate.names, wording)
-            helped = agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
-            return await self._voice.tell(heard, text or helped, otherwise.call, alone=bool(text))
+            text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
+            return await self._voice.tell(heard, text or self._help(heard), otherwise.call, alone=bool(text))
         if otherwise.text and self._voice.may_question(heard, None):
             text = otherwise.told(self._voice.gate.names, self._voice.wording(heard))
             await self._voice.tell(heard, text, otherwise.call, alone=True)
@@ -127,6 +135,11 @@ class Turns:
             return await stored.begin(heard, self._voice)
         stored.overheard(heard.conversation, self._voice.principal(heard), heard.text, heard.message)
         return await self._refuse(heard) if heard.addressed else None
+
+    def _help(self, heard: Heard) -> str:
+        """Return the text about what that person may say in that conversation."""
+        agent, wording = self._stored.agent if self._stored else self._agent, self._voice.wording(heard)
+        return agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
 
     def _may_ask(self, heard: Heard) -> bool:
         """Return whether the person who sent the event may start turns in that conversation."""
@@ -234,8 +247,13 @@ class _Turn:
             self.begun.set_result(None)
 
 
+def _there(heard: Text) -> Text:
+    """Return the text in the conversation of the turn that it begins."""
+    return replace(heard, conversation=heard.opens) if heard.opens else heard
+
+
 def _is_word(word: re.Pattern[str], heard: Text) -> bool:
-    """Return whether a text that is meant for the agent is just that word."""
+    """Return whether a text is meant for the agent and consists of this word alone."""
     listens = heard.addressed or heard.overheard or heard.private
     return listens and word.fullmatch(heard.text.strip().casefold()) is not None
 

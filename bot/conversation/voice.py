@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.call import Entry, Reply
 from hitl.cards.card import outcome, whole
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.errors import CallDenied, NotApprover
 from hitl.events import Command, Text
 from hitl.gate.response import Came
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _log = logging.getLogger(__name__)
+#: The characters of a conversation's name.
+_TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: Reasons why an event can't decide a call, for events whose author hides their identity.
 _ANONYMOUS = frozenset({"chat.anonymous", "chat.channel"})
@@ -53,8 +57,8 @@ class Voice:
 
         A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
         approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
-        in private. If the platform lets us send the approver nothing in private, they are answered where they were
-        written, because an approver's reply always gets an answer.
+        in private. If the platform doesn't let Sayso write to the approver in private, the answers go to the same
+        conversation, because an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -89,7 +93,7 @@ class Voice:
         return not self.is_bystander(heard, answer) or self._hints.admits((heard.identity, ref))
 
     def _was_asked(self, heard: Heard, answer: Answer) -> bool:
-        """Return whether the person was asked before, in public, what an unclear reply to this card means."""
+        """Return whether Sayso has asked the person before, in public, about an unclear reply to this card."""
         if answer.came is not Came.UNCLEAR or answer.call is None or not self.gate.people.is_chat(heard.conversation):
             return False
         return not self._hints.admits((heard.identity, answer.call.ref, "asked"))
@@ -159,6 +163,8 @@ class Voice:
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         if settled and self.surface.shows_outcomes:
             return ""
+        if answer.came is Came.REJECTED and answer.call is not None and self.talker.shows_rejection(answer.call):
+            return ""
         return answer.told(self.gate.names, self.wording(heard, alone=alone))
 
     async def tell(
@@ -181,6 +187,10 @@ class Voice:
             await self._say_to_bystander(heard, text, about)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
+
+    async def entitle(self, heard: Text) -> None:
+        """Name a conversation with the agent after the first words in it."""
+        await self.talker.entitle(heard.conversation, one_line(mask(heard.text), _TITLE))
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
         """Return whether to ask a person what their unclear text means.
@@ -212,12 +222,13 @@ class Voice:
         )
 
     def is_private(self, heard: Heard) -> bool:
-        """Return whether the event happened in the person's private conversation with the service.
+        """Return whether the event happened in the person's private conversation with the service, or a thread of it.
 
         The name of such a conversation is the person's identity.
         """
-        names = self.gate.people.identities(self.principal(heard))
-        return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
+        people = self.gate.people
+        names = {heard.identity, *people.identities(self.principal(heard))}
+        return people.is_chat(heard.conversation) and people.place(heard.conversation).chat in names
 
     def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
         """Return the event as a `Reply` to a card. `more` are further fields of the reply."""

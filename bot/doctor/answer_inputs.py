@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.wording import say
 from hitl.call import ReplyKind
 from hitl.errors import Unavailable
 from hitl.platforms import Check, Health
@@ -40,11 +41,16 @@ def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
 def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
     name = f"{surface.name} answers"
     if not seen:
-        text = "none came in yet: ask something, answer it in each way, and look again"
-        return Check(name, Health.YELLOW, text)
-    came = ", ".join(f"{kind.value} ({at:%Y-%m-%d %H:%M} UTC)" for kind, at in sorted(seen.items()))
-    missing = ", ".join(f"{kind.value} ({why})" for kind, why in surface.answers.items() if kind not in seen)
-    text = f"came in by {came}" + (f"; not yet by {missing}" if missing else "")
+        return Check(name, Health.YELLOW, say("doctor.answers.none"))
+    came = ", ".join(
+        say("doctor.answers.came", kind=kind.value, at=f"{at:%Y-%m-%d %H:%M}") for kind, at in sorted(seen.items())
+    )
+    missing = ", ".join(
+        say("doctor.answers.not_yet", kind=kind.value, why=why)
+        for kind, why in surface.answers.items()
+        if kind not in seen
+    )
+    text = say("doctor.answers.missing", came=came, missing=missing) if missing else say("doctor.answers", came=came)
     return Check(name, Health.GREEN if ReplyKind.BUTTON in seen else Health.YELLOW, text)
 
 

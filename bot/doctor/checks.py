@@ -22,8 +22,8 @@ from adapters.terminal.surface import LOCAL
 from bot.errors import explained
 from bot.revoking import older_file, revoked_file
 from bot.surfaces import module, surfaces
+from bot.wording import say
 from hitl.call import Mode, State
-from hitl.cards.wording import say
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-#: The next step after a dry run that failed. Other lines of the report name the known causes.
-_MEND_DRY_RUN = (
-    "Mend the lines above that are red, then the disk and the rights of the state folder, and run doctor again"
-)
 #: At most this many open calls are verified, with their votes and record. This takes about a second.
 _MOST_VERIFIED = 1000
 #: Seconds. A clock that NTP corrects is never this far behind.
@@ -54,7 +50,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
     state = settings.folder("state")
     database = state / "sayso.db"
     groups: tuple[tuple[str, Callable[[], Check | Iterable[Check]]], ...] = (
-        ("settings", lambda: _source(source)),
+        ("settings", lambda: _source(settings, source)),
         ("people", lambda: _people(settings, source)),
         ("state folder", lambda: _folder(state)),
         ("database", lambda: _database(database)),
@@ -97,22 +93,21 @@ def _mcp(settings: Settings) -> Iterator[Check]:
         importlib.import_module("mcp")
         servers = importlib.import_module("bot.mcp").build_servers(settings).upstreams
     except ModuleNotFoundError as error:
-        text = f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp]."
-        yield Check("mcp", Health.RED, text)
+        yield Check("mcp", Health.RED, say("setting.extra", what="[mcp]", module=error.name, extra="mcp"))
     except SettingsError as error:
         yield Check("mcp", Health.RED, str(error))
     else:
         targets = [upstream.target for upstream in servers.values()]
         missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
-        text = f"servers: {len(targets)}"
         if missing:
-            text = f"the command of {', '.join(missing)} isn't installed. Install it, or correct it in [mcp.servers]"
-        yield Check("mcp", Health.RED if missing else Health.GREEN, text)
+            yield Check("mcp", Health.RED, say("doctor.mcp.missing", servers=", ".join(missing)))
+        else:
+            yield Check("mcp", Health.GREEN, say("doctor.mcp", servers=len(targets)))
         yield from _mcp_user(settings, {each.name: each.command for each in targets if each.command})
 
 
 def _mcp_user(settings: Settings, commands: Mapping[str, Sequence[str]]) -> Iterator[Check]:
-    """Yield a check if tools have a user of their own, but MCP servers that the service starts don't."""
+    """Yield a check if tools run as a separate user, but the MCP servers that the service starts don't."""
     as_tools = ["-u", settings.tools_user, "--"]
     started = [
         name
@@ -120,9 +115,8 @@ def _mcp_user(settings: Settings, commands: Mapping[str, Sequence[str]]) -> Iter
         if Path(program).name != "runuser" or words[: len(as_tools)] != as_tools
     ]
     if settings.tools_user and started:
-        text = f"{', '.join(started)}: started as the service's user, not as {settings.tools_user}, so able to read the"
-        text += f' keys. Let its command begin with "runuser", "-u", "{settings.tools_user}", "--"'
-        yield Check("mcp user", Health.YELLOW, f"{text}, or serve it elsewhere and set url")
+        text = say("doctor.mcp.user", servers=", ".join(started), user=settings.tools_user)
+        yield Check("mcp user", Health.YELLOW, text)
 
 
 def _hooks(settings: Settings) -> Iterator[Check]:
@@ -139,11 +133,12 @@ def _hooks(settings: Settings) -> Iterator[Check]:
         yield Check(f"hook {host}", Health(state), text)
 
 
-def _source(path: Path | None) -> Check:
+def _source(settings: Settings, path: Path | None) -> Check:
+    """Check that there is a settings file. Without one, only an environment that sets something is a choice."""
     if path is not None:
         return Check("settings", Health.GREEN, str(path.absolute()))
-    text = "no sayso.toml here, in ~/.config/sayso or in /etc/sayso: only the environment counts"
-    return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
+    state, key = (Health.YELLOW, "environment") if settings.model_fields_set else (Health.RED, "none")
+    return Check("settings", state, say(f"doctor.settings.{key}", folder=Path.cwd()))
 
 
 def _service_uid(settings: Settings) -> int:
@@ -165,10 +160,8 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
     folder = settings.folder("runtime")
     closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
     if others and closed:
-        text = f"{', '.join(others)} can't reach {folder}, for {closed[0]} is closed to others"
-        yield Check(
-            "socket", Health.RED, f"{text}. Set runtime to a folder that all may pass through, as in /run or /tmp"
-        )
+        text = say("doctor.socket.closed", people=", ".join(others), folder=folder, closed=closed[0])
+        yield Check("socket", Health.RED, text)
 
 
 def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
@@ -180,8 +173,8 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
         yield Check("people", Health.RED, str(error))
         return
     people = listed.in_force()
-    yield _listed("requesters", people.requesters, "nobody may ask")
-    yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield _listed("requesters", people.requesters, listed.requesters)
+    yield _listed("approvers", people.approvers, listed.approvers)
     yield from _revoked(settings, listed, source)
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
@@ -189,19 +182,21 @@ def _people(settings: Settings, source: Path | None) -> Iterator[Check]:
     yield from _reach(settings, people)
     yield from _separation(people, _service_uid(settings))
     if people.self_approval_socket:
-        text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
-        yield Check("self_approval_socket", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
+        text = say("doctor.self_approval.socket", risk=people.self_approval_socket.value)
+        yield Check("self_approval_socket", Health.YELLOW, text)
     attached = people.conversations.get(LOCAL)
     if attached and attached.self_approval:
-        text = f"a requester's own yes to a request from this machine counts up to {attached.self_approval.value}, in"
-        text += " `sayso chat` and in every chat that gets its card"
-        yield Check("self_approval in local", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
+        text = say("doctor.self_approval.local", risk=attached.self_approval.value)
+        yield Check("self_approval in local", Health.YELLOW, text)
 
 
-def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
-    if principals:
-        return Check(name, Health.GREEN, ", ".join(principals))
-    return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
+def _listed(role: str, in_force: tuple[str, ...], listed: tuple[str, ...]) -> Check:
+    """Check that a list names somebody who isn't revoked. `in_force` is the list without the revoked people."""
+    if in_force:
+        return Check(role, Health.GREEN, ", ".join(in_force))
+    if listed:
+        return Check(role, Health.RED, say(f"doctor.list.{role}.revoked", people=", ".join(listed)))
+    return Check(role, Health.RED, say(f"doctor.list.{role}.none", uid=os.getuid()))
 
 
 def _names(people: Directory, role: str) -> set[str]:
@@ -215,13 +210,15 @@ def _revoked(settings: Settings, people: Directory, source: Path | None) -> Iter
     if not people.revoked:
         return
     files = [revoked_file(settings.folder("state")), *([older_file(source)] if source else [])]
-    kept = " and ".join(str(file) for file in files if os.access(file, os.F_OK))
+    there = [file for file in files if os.access(file, os.F_OK)]
+    kept = say("doctor.revoked.files", first=there[0], second=there[1]) if len(there) > 1 else "".join(map(str, there))
     named = _names(people, "approvers") | _names(people, "requesters") | {*people.operators}
     if listed := sorted(name for name in named if people.is_revoked(name)):
-        text = f"{', '.join(listed)}: listed, but revoked, so without rights. Take the name off the lists, or give the"
-        yield Check("revoked", Health.YELLOW, f"{text} rights back: remove its line from {kept}, then sayso reload")
+        text = say("doctor.revoked.listed", people=", ".join(listed), files=kept)
+        yield Check("revoked", Health.YELLOW, text)
     else:
-        yield Check("revoked", Health.GREEN, f"{', '.join(sorted(people.revoked))}; kept in {kept}")
+        text = say("doctor.revoked", people=", ".join(sorted(people.revoked)), files=kept)
+        yield Check("revoked", Health.GREEN, text)
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -242,12 +239,10 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
             name for name in unknown if role == "requesters" and settings.http.port is not None and ":" not in name
         ]
         if later:
-            text = f"{', '.join(later)}: no agent asks for them yet. Make a token with them as its owner"
-            text += f" (sayso token create NAME --scope agent --owner {later[0]}), or map the name in [principals]"
+            text = say("doctor.unknown.later", people=", ".join(later), first=later[0])
             yield Check("requesters by token", Health.YELLOW, text)
         if strays := [name for name in unknown if name not in later]:
-            text = f"{', '.join(strays)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
-            text += " platform that is set up, or map the name in [principals]"
+            text = say("doctor.unknown.people", people=", ".join(strays))
             yield Check(f"unknown {role}", Health.RED if listed == set(strays) else Health.YELLOW, text)
 
 
@@ -266,8 +261,7 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     """Yield a check for places of cards on platforms that aren't configured: cards can't be sent there."""
     set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
-        text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
-        yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
+        yield Check("unknown routes", Health.RED, say("doctor.unknown.routes", routes=", ".join(astray)))
 
 
 def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -283,17 +277,16 @@ def _origins(settings: Settings, people: Directory) -> Iterator[Check]:
         place = people.conversations.get(origin)
         approvers = people.approvers if place is None or place.approvers is None else place.approvers
         if approvers or (place is not None and place.approvers is not None):
-            yield _origin(
-                people, f"requests from {origin}", requesters, approvers, people.routes_for(origin, approvers)
-            )
+            name = say("doctor.origin.name", origin=origin)
+            yield _origin(people, name, requesters, approvers, people.routes_for(origin, approvers))
     for surface in (people.surfaces[name] for name in settings.set_up()):
         requesters, approvers = (
             tuple(name for name in names if _is_on(surface, people, name))
             for names in (people.requesters, people.approvers)
         )
         if requesters and people.approvers:
-            where = ("the chat where it was asked",) if approvers else ()
-            name = f"requests from other chats on {surface.title}"
+            where = (say("doctor.origin.asked"),) if approvers else ()
+            name = say("doctor.origin.name.other", platform=surface.title)
             yield _origin(people, name, requesters, people.approvers, where)
 
 
@@ -306,19 +299,17 @@ def _origin(
     people: Directory, name: str, requesters: Sequence[str], approvers: Sequence[str], routes: Sequence[str]
 ) -> Check:
     """Return the check of one origin of calls."""
-    shown = [*routes, *(["the pending list here"] if any(map(people.is_local, approvers)) else [])]
+    shown = [*routes, *([say("doctor.origin.pending")] if any(map(people.is_local, approvers)) else [])]
     if not approvers:
-        text = "approvers is empty there, so every request from it ends undeliverable"
-        return Check(name, Health.RED, f"{text}. List an approver for it, or take the line out")
+        return Check(name, Health.RED, say("doctor.origin.nobody"))
     if not shown:
-        text = "no approver is on this machine and no card goes to a chat of theirs, so nobody sees a request from it"
-        return Check(name, Health.RED, f'{text}. Set routes, for example routes = ["approvers"]')
-    who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
-    return Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
+        return Check(name, Health.RED, say("doctor.origin.unseen"))
+    listed = {"requesters": requesters, "approvers": approvers, "routes": shown}
+    return Check(name, Health.GREEN, say("doctor.origin", **{each: ", ".join(names) for each, names in listed.items()}))
 
 
 def _origins_of_tokens(settings: Settings) -> Iterator[str]:
-    """Yield the origins of requests over HTTP, including those of MCP clients with a token.
+    """Yield the origins of requests over HTTP, including the requests of MCP clients with a token.
 
     These are the origins to which tokens are bound. A token that is bound to no origin asks from `http`. MCP clients on
     this machine's socket ask from `local`.
@@ -351,36 +342,30 @@ def _separation(people: Directory, uid: int) -> Iterator[Check]:
     own = f"local:{uid}"
     askers = {name for name in people.requesters if own in {name, *people.principals.get(name, ())}}
     if askers:
-        text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
-        yield Check("separation", Health.YELLOW, f"{text}; run agents as another user, or the service as its own")
+        yield Check("separation", Health.YELLOW, say("doctor.separation", people=", ".join(sorted(askers))))
     approvers, requesters = (
         {people.principal(name) for name in each} for each in (people.approvers, people.requesters)
     )
     counts = people.self_approval_socket or any(place.self_approval for place in people.conversations.values())
     if len(approvers) == 1 and approvers <= requesters and not counts:
         (name,) = approvers
-        text = f"{name} is the only approver, so nobody can approve what {name} requests: their own yes doesn't count"
         state = Health.RED if requesters == approvers else Health.YELLOW
-        yield Check("second person", state, f"{text}. List somebody else, or set self_approval")
+        yield Check("second person", state, say("doctor.second_person", name=name))
 
 
 def _folder(path: Path) -> Check:
     if not path.is_dir():
         if os.path.lexists(path):
-            return Check("state folder", Health.RED, f"{path} is no folder. Name another one: state in sayso.toml")
-        return Check("state folder", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
+            return Check("state folder", Health.RED, say("doctor.state.no_folder", path=path))
+        return Check("state folder", Health.YELLOW, say("doctor.not_yet", path=path))
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
-        return Check("state folder", Health.RED, f"{path} is open to others ({mode:04o}); run: chmod 700 {path}")
+        return Check("state folder", Health.RED, say("doctor.state.open", path=path, mode=f"{mode:04o}"))
     free = shutil.disk_usage(path).free
     if free < _LEAST_FREE_BYTES:
-        return Check(
-            "state folder",
-            Health.RED,
-            f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded. Free at least"
-            f" {_LEAST_FREE_BYTES // 2**20} MiB on that disk, or move the folder",
-        )
-    return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
+        text = say("doctor.state.full", path=path, free=free // 2**20, least=_LEAST_FREE_BYTES // 2**20)
+        return Check("state folder", Health.RED, text)
+    return Check("state folder", Health.GREEN, say("doctor.state", path=path, free=free // 2**30))
 
 
 def _keys(settings: Settings) -> Check:
@@ -393,15 +378,15 @@ def _keys(settings: Settings) -> Check:
     if given is None and (why := lost(path, state / "sayso.db")):
         return Check("keys", Health.RED, why)
     if given is None and not path.exists():
-        return Check("keys", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
+        return Check("keys", Health.YELLOW, say("doctor.not_yet", path=path))
     try:
         count = len(read(path, given=given is not None))
         if given is None and (owner := path.stat().st_uid) != _service_uid(settings):
-            text = f"{path} belongs to another user (uid {owner}) than its folder, so the service won't start"
-            return Check("keys", Health.RED, f"{text}. Run: chown {_service_uid(settings)} {path}")
+            text = say("doctor.keys.foreign", path=path, owner=owner, uid=_service_uid(settings))
+            return Check("keys", Health.RED, text)
     except Unavailable as error:
         return Check("keys", Health.RED, error.message)
-    return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
+    return Check("keys", Health.GREEN, say("doctor.keys", path=path, count=count))
 
 
 def _record(settings: Settings) -> Iterator[Check]:
@@ -423,14 +408,13 @@ def _record(settings: Settings) -> Iterator[Check]:
     elif changed:
         yield Check("record", Health.YELLOW, say("audit.flawed", shorts=", ".join(changed)))
     else:
-        yield Check("record", Health.GREEN, "open requests and the service's own record are as they were written")
+        yield Check("record", Health.GREEN, say("doctor.record"))
 
 
 def _mark(settings: Settings) -> Check:
     if (mark := settings.mark_file()) is not None:
         return Check("mark", Health.GREEN, str(mark))
-    text = "it lies beside the state folder, so who restores both from a copy has approved calls run again"
-    return Check("mark", Health.YELLOW, f"{text}; name a file elsewhere: mark = ...")
+    return Check("mark", Health.YELLOW, say("doctor.mark.beside"))
 
 
 def _database(path: Path) -> Check:
@@ -438,22 +422,20 @@ def _database(path: Path) -> Check:
     from adapters.database.sqlite.survey import surveyed
 
     if not path.exists():
-        return Check("database", Health.YELLOW, f"{path} isn't there yet. Start the service, which makes it")
+        return Check("database", Health.YELLOW, say("doctor.not_yet", path=path))
     try:
         with surveyed(path) as survey:
             if survey.schema is None:
-                return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+                return Check("database", Health.RED, say("doctor.database.empty", path=path))
             if survey.schema not in REVISIONS:
-                text = f"schema {survey.schema} is newer than this program, which ends at {REVISIONS[-1]}, so it won't"
-                return Check(
-                    "database", Health.RED, f"{text} start. Install the version that wrote {path}, or a newer one"
-                )
+                text = say("doctor.database.newer", schema=survey.schema, newest=REVISIONS[-1], path=path)
+                return Check("database", Health.RED, text)
             if survey.schema != REVISIONS[-1]:
-                text = f"schema {survey.schema}; the next start brings it to {REVISIONS[-1]}. Keep a backup of {path}"
+                text = say("doctor.database.older", schema=survey.schema, newest=REVISIONS[-1], path=path)
                 return Check("database", Health.YELLOW, text)
-            aside = survey.set_aside()
-            health = Health.YELLOW if aside else Health.GREEN
-            return Check("database", health, f"schema {survey.schema}, {_kept(survey, aside)}")
+            aside, kept = survey.set_aside(), _kept(survey)
+            text = say("doctor.database.aside", kept=kept, events=aside) if aside else kept
+            return Check("database", Health.YELLOW if aside else Health.GREEN, text)
     except Unavailable as error:
         return Check("database", Health.RED, error.message)
 
@@ -474,22 +456,19 @@ def _clock(path: Path) -> Iterator[Check]:
         return  # The check of the database reports this error.
     behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
     if behind > _MOST_BEHIND_S:
-        text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
-        yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
+        yield Check("clock", Health.RED, say("doctor.clock.behind", behind=f"{behind:.0f}"))
     elif newest:
-        yield Check("clock", Health.GREEN, "not behind the record. A clock that is ahead doesn't show here")
+        yield Check("clock", Health.GREEN, say("doctor.clock"))
 
 
-def _kept(survey: Survey, aside: int) -> str:
-    """Return a text with the number of open calls and of events that were set aside."""
+def _kept(survey: Survey) -> str:
+    """Return a text with the schema and the number of open calls."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
-    text = f"{counted.get(State.AWAITING, 0)} pending"
-    if oldest is not None:
-        text += f" (the oldest since {oldest:%Y-%m-%d %H:%M} UTC)"
-    text += f", {counted.get(State.EXECUTING, 0)} running"
-    if aside:
-        text += f"; events set aside because handling them failed: {aside}. Look into the log"
-    return text
+    pending, running = (counted.get(state, 0) for state in (State.AWAITING, State.EXECUTING))
+    if oldest is None:
+        return say("doctor.database", schema=survey.schema, pending=pending, running=running)
+    since = f"{oldest:%Y-%m-%d %H:%M}"
+    return say("doctor.database.since", schema=survey.schema, pending=pending, running=running, oldest=since)
 
 
 def _sqlite(path: Path) -> Check:
@@ -498,8 +477,7 @@ def _sqlite(path: Path) -> Check:
     version = sqlite3.sqlite_version
     if not has_reset_fault(sqlite3.sqlite_version_info):
         return Check("sqlite", Health.GREEN, version)
-    text = f"{version} can lose commits when two programs write to one database. The service writes alone: no harm"
-    return Check("sqlite", Health.GREEN, f"{text}. Don't write to {path} with another program while it runs")
+    return Check("sqlite", Health.GREEN, say("doctor.sqlite.fault", version=version, path=path))
 
 
 def _agent(settings: Settings) -> Check:
@@ -508,13 +486,14 @@ def _agent(settings: Settings) -> Check:
 
     chosen = settings.agent
     if not chosen.model:
-        return Check("agent", Health.GREEN, "offline: agent.model is not set, so it knows a handful of commands")
+        return Check("agent", Health.GREEN, say("doctor.agent.offline"))
     try:
         make_model(chosen)
         chosen.instructions()
     except SettingsError as error:
         return Check("agent", Health.RED, str(error))
-    return Check("agent", Health.GREEN, f"{chosen.model}, offered {', '.join(chosen.tools) or 'no tool'}")
+    offered = ", ".join(chosen.tools) or say("doctor.agent.no_tool")
+    return Check("agent", Health.GREEN, say("doctor.agent", model=chosen.model, tools=offered))
 
 
 def _tools(settings: Settings) -> Iterator[Check]:
@@ -525,21 +504,16 @@ def _tools(settings: Settings) -> Iterator[Check]:
         with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
             may_run = workspace_tools(Path(anywhere), allow).offered()
     except Unavailable as error:
-        yield Check("tools", Health.RED, f"{error.message} Correct tools.allow")
+        yield Check("tools", Health.RED, say("doctor.tools.unknown", why=error.message))
         return
     if not may_run:
-        yield Check(
-            "tools",
-            Health.YELLOW,
-            "the list is empty: the service runs nothing itself. Add the tools that it needs to tools.allow",
-        )
+        yield Check("tools", Health.YELLOW, say("doctor.tools.none"))
         return
     listed = ", ".join(may_run)
     if allow is not None:
-        yield Check("tools", Health.GREEN, f"the service may run {listed}")
+        yield Check("tools", Health.GREEN, say("doctor.tools", tools=listed))
     else:
-        text = f"the service may run {listed}, because tools.allow is not set"
-        yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
+        yield Check("tools", Health.YELLOW, say("doctor.tools.all", tools=listed))
     if "bash" in may_run:
         yield from _sandbox(settings)
 
@@ -554,23 +528,30 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
     except Unavailable as error:
         yield Check("confinement", Health.RED, _flat(error.message))
         return
-    how = f"bash by {sandbox.way}" if sandbox.way != "none" else "bash is not confined"
-    how += f", as {sandbox.user.name}" if sandbox.user else ""
-    bounds = sandbox.bounds
-    how += (
-        f"; at most {bounds.memory >> 20} MB of memory, {bounds.processes} processes, files of {bounds.file >> 20} MB"
-    )
+    how = _confined(sandbox)
     if reached := _reached(settings, sandbox):
-        text = f"{how}; a command can reach {reached}. Install bubblewrap, or set tools_user"
-        yield Check("confinement", Health.RED, text)
+        yield Check("confinement", Health.RED, say("doctor.bash.reaches", how=how, path=reached))
     elif sandbox.way == "none":
-        text = f"{how}; its calls never count less than high. Install bubblewrap"
-        yield Check("confinement", Health.YELLOW, text)
+        yield Check("confinement", Health.YELLOW, say("doctor.bash.high", how=how))
     elif _service_uid(settings) == 0 and sandbox.user is None:
-        text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
-        yield Check("confinement", Health.YELLOW, text)
+        yield Check("confinement", Health.YELLOW, say("doctor.bash.root", how=how))
     else:
         yield Check("confinement", Health.GREEN, how)
+
+
+def _confined(sandbox: Sandbox) -> str:
+    """Return a text that says how commands run, and within which limits."""
+    how = say("doctor.bash", way=sandbox.way) if sandbox.way != "none" else say("doctor.bash.open")
+    if sandbox.user:
+        how = say("doctor.bash.user", how=how, user=sandbox.user.name)
+    bounds = sandbox.bounds
+    return say(
+        "doctor.bash.bounds",
+        how=how,
+        memory=bounds.memory >> 20,
+        processes=bounds.processes,
+        file=bounds.file >> 20,
+    )
 
 
 def _reached(settings: Settings, sandbox: Sandbox) -> str:
@@ -598,11 +579,10 @@ def _reached(settings: Settings, sandbox: Sandbox) -> str:
 
 def _exposed(settings: Settings) -> Iterator[Check]:
     if exposed := settings.exposed():
-        text = f"{', '.join(map(str, exposed))}: in the workspace, where tools can read and change it"
-        yield Check("workspace", Health.RED, f"{text}; move it out")
+        yield Check("workspace", Health.RED, say("doctor.workspace.exposed", paths=", ".join(map(str, exposed))))
     if read := [str(path) for path in settings.secret_files() if path.exists() and path.stat().st_mode & stat.S_IROTH]:
-        text = f"{', '.join(read)}: any user of this machine can read it, an agent's too"
-        yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
+        text = say("doctor.secrets.open", paths=", ".join(read), files=" ".join(read))
+        yield Check("secrets", Health.YELLOW, text)
 
 
 def _open_port(settings: Settings) -> Iterator[Check]:
@@ -612,10 +592,7 @@ def _open_port(settings: Settings) -> Iterator[Check]:
     """
     http = settings.http
     if http.port is not None and http.proxy and not http.on_loopback:
-        text = (
-            f"http.proxy is set, and any machine that reaches {http.host} port {http.port} may send tokens without TLS"
-        )
-        yield Check("http", Health.YELLOW, f"{text}; let only the proxy reach that port, or set http.host to 127.0.0.1")
+        yield Check("http", Health.YELLOW, say("doctor.http.open", host=http.host, port=http.port))
 
 
 def _policy(settings: Settings) -> Iterator[Check]:
@@ -624,18 +601,14 @@ def _policy(settings: Settings) -> Iterator[Check]:
     try:
         yield _document(settings)
     except SettingsError as error:
-        yield Check(
-            "policy", Health.RED, f"{_flat(str(error)).rstrip('.')}. Correct it: sayso policy check lists all problems"
-        )
-    where = f"stage {settings.stage}, " if settings.stage else ""
-    if settings.mode is Mode.ENFORCE:
-        yield Check("mode", Health.GREEN, f"{where}mode enforce")
-    else:
-        text = f"{where}mode {settings.mode.value}: calls run that nobody was asked about"
-        yield Check("mode", Health.RED, f"{text}; set mode to enforce")
+        yield Check("policy", Health.RED, say("doctor.policy.wrong", why=_flat(str(error)).rstrip(".")))
+    enforces = settings.mode is Mode.ENFORCE
+    mode = say("doctor.mode" if enforces else "doctor.mode.unasked", mode=settings.mode.value)
+    if settings.stage:
+        mode = say("doctor.mode.stage", stage=settings.stage, mode=mode)
+    yield Check("mode", Health.GREEN if enforces else Health.RED, mode)
     if passing := sorted(settings.terms().passes):
-        text = f"{', '.join(passing)} runs unasked where no surface is set up or reachable"
-        yield Check("fallback", Health.RED, f"{text}; set fallback to deny")
+        yield Check("fallback", Health.RED, say("doctor.fallback", tools=", ".join(passing)))
 
 
 def _document(settings: Settings) -> Check:
@@ -647,10 +620,11 @@ def _document(settings: Settings) -> Check:
     library = policy_library(settings.policy_folders())
     document = library.read(settings.policy_name())
     policy = library.load(document)
-    found = f"{document.origin}, digest {policy.digest[:12]}"
+    origin, digest = document.origin, policy.digest[:12]
     if problems := policy.lint():
-        return Check("policy", Health.YELLOW, f"{found}: {problems[0]}; see sayso policy check")
-    return Check("policy", Health.GREEN, found)
+        text = say("doctor.policy.problem", origin=origin, digest=digest, problem=problems[0])
+        return Check("policy", Health.YELLOW, text)
+    return Check("policy", Health.GREEN, say("doctor.policy", origin=origin, digest=digest))
 
 
 def _flat(text: str) -> str:
@@ -669,21 +643,21 @@ def _dry_run(state: Path) -> Iterator[Check]:
 
     there = state.is_dir()
     try:
-        # The dry run gets a thread of its own, because the caller may have an event loop.
+        # The dry run gets its own thread, because the caller may have an event loop.
         with ThreadPoolExecutor(1) as beside:
             took, wrong = beside.submit(asyncio.run, dry_run(state if there else Path(tempfile.gettempdir()))).result()
     except PermissionError:
         raise
     except (SaysoError, SettingsError, OSError) as error:
-        text = f"a call that is thrown away can't be made: {_flat(str(error))}"
-        yield Check("dry run", Health.RED, f"{text}. {_MEND_DRY_RUN}")
+        yield Check("dry run", Health.RED, say("doctor.dry_run.impossible", why=_flat(str(error))))
         return
+    millis = f"{took * 1000:.0f}"
     if wrong:
-        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}. {_MEND_DRY_RUN}")
+        yield Check("dry run", Health.RED, say("doctor.dry_run.failed", why=_flat(wrong)))
+    elif there:
+        yield Check("dry run", Health.GREEN, say("doctor.dry_run", took=millis))
     else:
-        text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
-        text += "" if there else f"; in a temporary folder, because {state} isn't there yet"
-        yield Check("dry run", Health.GREEN, text)
+        yield Check("dry run", Health.GREEN, say("doctor.dry_run.elsewhere", took=millis, state=state))
 
 
 def _service(settings: Settings) -> Check:
@@ -697,32 +671,29 @@ def _service(settings: Settings) -> Check:
             told = client.call("ping")
     except ClientError as error:
         if error.code == NotApprover.code:
-            text = f"answers on {path}, but tells you nothing about its troubles, because you are on none of its lists"
-            return Check("service", Health.YELLOW, f"{text}. Run this as one of its operators, or ask for /readyz")
+            return Check("service", Health.YELLOW, say("doctor.service.stranger", path=path))
         return Check("service", Health.RED, error.message)
-    if wrong := _elsewhere(told.get("state"), settings.folder("state")):
-        return Check("service", Health.RED, f"answers on {path}, but {wrong}")
+    state = settings.folder("state")
+    if _is_elsewhere(told.get("state"), state):
+        return Check("service", Health.RED, say("doctor.service.elsewhere", path=path, state=state))
     if troubles := "; ".join(told["troubles"]):
-        return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")
-    return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
+        return Check("service", Health.RED, say("doctor.service.troubles", path=path, troubles=_flat(troubles)))
+    return Check("service", Health.GREEN, say("doctor.service", path=path, principal=told["principal"]))
 
 
-def _elsewhere(running: str | None, state: Path) -> str:
-    """Return a text if the service that answers uses another state folder than `state`, else ''.
+def _is_elsewhere(running: str | None, state: Path) -> bool:
+    """Return whether the service that answers uses another state folder than `state`.
 
-    `running` is the identity of that service's folder, which only operators get. Return '' if `running` is None, or if
-    this user can't read `state`.
+    `running` is the identity of that service's folder, which only operators get. Return False if `running` is None, or
+    if this user can't read `state`.
     """
     from adapters.database.sqlite.folder import folder_identity
 
     try:
         here = folder_identity(state)
     except OSError:
-        return ""
-    if running is None or running == here:
-        return ""
-    text = f"it runs on another state folder than {state}, so it has other settings than these"
-    return f"{text}. Name that service's settings with --config, or stop it, or set another runtime"
+        return False
+    return running not in {None, here}
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
@@ -736,9 +707,9 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     try:
         return platform_checks(settings, platform)
     except SettingsError as error:
-        return [Check(platform, Health.RED, f"{str(error).rstrip('.')}. Correct [{platform}] in sayso.toml")]
+        return [Check(platform, Health.RED, say("doctor.correct", why=str(error).rstrip("."), section=platform))]
     except ModuleNotFoundError as error:
-        return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+        return [Check(platform, Health.RED, say("doctor.extra", module=error.name, extra=platform))]
 
 
 def platform_checks(settings: Settings, platform: str) -> list[Check]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hitl.cards.wording import say
+from bot.wording import say
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.wire import SOCKET_NAME
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-#: Seconds by which a wait may exceed the policy's time without a warning.
-_SPARE_S = 120
+#: Seconds by which a wait should exceed the policy's time, and by which it may exceed it without a warning.
+_SHORTER_S, _SPARE_S = 100, 120
 
 
 def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) -> int:
@@ -33,7 +33,7 @@ def set_up(settings: Settings, host: str, words: list[str], wait_s: int | None) 
 
     people_s = _time_of(settings) if wait_s else None
     if wait_s and people_s and wait_s > people_s + _SPARE_S:
-        typer.echo(say("init.wait", wait=wait_s, people=people_s), err=True)
+        typer.echo(say("init.wait", wait=wait_s, people=people_s, longer=wait_s - _SHORTER_S), err=True)
     return main(["install", host, "--socket", str(settings.folder("runtime") / SOCKET_NAME), *words])
 
 

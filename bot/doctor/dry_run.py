@@ -16,6 +16,7 @@ from adapters.database.sqlite.examine import examine
 from bot.compose import compose, mark_beside, policy_library
 from bot.policies import Policies
 from bot.surfaces import surfaces
+from bot.wording import say
 from hitl.call import Ask, Reply, ReplyKind, Result, Runs, Verb
 from hitl.cards.wording import sentence
 from hitl.people import Directory
@@ -57,5 +58,6 @@ async def dry_run(beside: Path) -> tuple[float, str]:
         finally:
             await running.close()
     if early is not None or ended.result is not Result.SUCCEEDED:
-        return took, f"the call ended {ended.status.value}: {ended.error or 'no error'}"
+        error = ended.error or say("doctor.dry_run.no_error")
+        return took, say("doctor.dry_run.ended", status=ended.status.value, error=error)
     return took, "; ".join(map(sentence, flaws))

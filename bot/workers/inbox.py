@@ -119,7 +119,7 @@ class Intake:
         except PlatformError as error:
             _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
             await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
-        except Exception as error:  # noqa: BLE001 - it is logged, counted and set aside
+        except Exception as error:  # noqa: BLE001 - the event is logged, counted and set aside
             _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
         reach("intake.handled")

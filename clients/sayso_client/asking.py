@@ -1,4 +1,4 @@
-"""Takes one call from the request to its end. If a connection breaks, another one is opened."""
+"""Takes one call from the request to its end. If the connection breaks, it opens another connection."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 
 from sayso_client.commands import CHANGED, Ended, handled, restore, run
 from sayso_client.errors import ClientError
+from sayso_client.repeating import Repeating
 from sayso_client.scripts import ARGUMENT, changed
 from sayso_client.wording import say
 
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 #: Seconds of the first wait, and of each later wait. After the first, the record may say that a card couldn't be shown.
 _FIRST_POLL_S, _POLL_S = 5, 30
-_RECONNECT_S = 30
 #: timeout(1) signals the command and then its group, so one stop arrives as two signals. A second signal within this
 #: many seconds counts as the same stop.
 _SAME_WISH_S = 1.0
+#: Codes with which the service refuses a claim because of the call's state.
+_UNCLAIMED = frozenset({"ALREADY_DECIDED", "CONF_EXPIRED", "HITL_001", "STILL_PENDING"})
 #: The statuses of a call that another process took.
 _TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "unknown"})
 
@@ -39,11 +41,21 @@ class Asking:
     not the process. Every method raises ClientError if the service refuses, or can't be reached again.
 
     `connect` opens a connection. `request` holds the fields of the service's `ask`; a missing idempotency key is added.
+    Without a key of the caller's own, nobody can come back for the call after this process, so the service withdraws
+    the call if this process is killed.
+
+    `line` sends the requests.
     """
 
     def __init__(self, connect: Callable[[], Client], request: dict[str, Any]) -> None:
         self._connect = connect
+        self.line = Repeating(connect)
+        self._comes_back = bool(request.get("key"))
+        self._attended = False
         self._request = {**request, "key": request.get("key") or os.urandom(16).hex()}
+        self._secret = os.urandom(32).hex()
+        self._leased: dict[str, Any] | None = None
+        self._claims = False
         self._waiting = False
         self._before: dict[Any, Any] = {}
         #: The latest known state of the call; empty until the service has recorded it.
@@ -63,8 +75,8 @@ class Asking:
 
     @property
     def approved(self) -> bool:
-        """Return whether the call was approved or allowed."""
-        return self.call["status"] in {"approved", "allowed"}
+        """Return whether the call was approved or allowed, and isn't another process's to run."""
+        return self._leased is not None or self.call["status"] in {"approved", "allowed"}
 
     @property
     def timeout_s(self) -> int | None:
@@ -73,15 +85,18 @@ class Asking:
         return wanted
 
     def ask(self) -> Call:
-        """Ask, and return the call, which may be decided already."""
-        self.call = self._send("ask", **self._request)["call"]
+        """Ask, and return the call. It may be decided already."""
+        self.call = self.line.send("ask", **self._request)["call"]
+        self._attended = not self._comes_back
         return self.call
 
-    def wait(self, watch: Callable[[Call], None] | None = None) -> Call:
+    def wait(self, watch: Callable[[Call], None] | None = None, *, claims: bool = False) -> Call:
         """Return the call when people have decided. A signal withdraws the call, unless they decided first.
 
-        `watch` gets the pending call with its record, after some seconds and then twice a minute.
+        `watch` gets the pending call with its record, after some seconds and then twice a minute. With `claims`, the
+        approval also claims the call for `run`.
         """
+        self._claims = claims
         with contextlib.suppress(KeyboardInterrupt):
             self._wait_while("decided", lambda: self.call["status"] == "pending" and not self.interrupted, watch)
         if self.interrupted and self.call["status"] == "pending":
@@ -112,12 +127,10 @@ class Asking:
         then says why.
 
         Raises ClientError with TAMPERED, before anything runs, if the service returns another command or folder than
-        those of the request: a false service may be listening on the socket.
+        the request names: a false service may be listening on the socket.
         """
-        import hashlib
-
-        secret, folder = os.urandom(32).hex(), self._request["cwd"]
-        leased = self._take("claim", secret_hash=hashlib.sha256(secret.encode()).hexdigest())
+        folder = self._request["cwd"]
+        leased = self._leased or self._take("claim", secret_hash=self._secret_hash())
         if leased is None:
             return None
         if (leased["args"]["argv"], leased["args"]["cwd"]) != (list(command), folder):
@@ -128,7 +141,7 @@ class Asking:
             ended = run(command, folder, self.call["ref"])
         report = {"result": "failed" if ended.status else "succeeded", "exit_status": ended.status, "error": ended.why}
         try:
-            return ended if self._take("finish", secret=secret, **report) else None
+            return ended if self._take("finish", secret=self._secret, **report) else None
         except ClientError as error:
             if error.code != "UNAVAILABLE":
                 raise
@@ -141,23 +154,41 @@ class Asking:
         Return None if the call lapsed, was refused, or belongs to another process.
         """
         try:
-            answer = self._send(op, ref=self.call["ref"], **fields)
+            answer = self.line.send(op, ref=self.call["ref"], **fields)
         except ClientError as error:
-            if error.code not in {"ALREADY_DECIDED", "STILL_PENDING", "HITL_001"}:
+            if error.code not in _UNCLAIMED:
                 raise
-            self.call = self._send("wait", ref=self.call["ref"], limit_s=0)["call"]
+            self.call = self.line.send("wait", ref=self.call["ref"], limit_s=0)["call"]
             if op != "finish" and self.call["status"] in _TAKEN:
                 self.call["message"] = say("command.taken", short=self.call["short"])
             return None
         self.call = answer["call"]
         return answer
 
+    def _secret_hash(self) -> str:
+        import hashlib
+
+        return hashlib.sha256(self._secret.encode()).hexdigest()
+
+    def _hear(self, until: str, limit_s: int) -> None:
+        """Read the call after at most `limit_s` seconds. If the approval claims the call, keep the claim."""
+        if not self._claims or until != "decided":
+            fields = {"until": until, "limit_s": limit_s, "attended": self._attended}
+            self.call = self.line.send("wait", ref=self.call["ref"], **fields)["call"]
+            return
+        begun = time.monotonic()
+        fields = {"secret_hash": self._secret_hash(), "limit_s": limit_s, "attended": self._attended}
+        self._leased = self._take("claim", **fields)
+        if self.call["status"] == "pending" and time.monotonic() - begun < limit_s / 2:
+            self._claims = False  # This service is older, or a proxy drops `Prefer`, so it doesn't wait with a claim.
+
     def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:
         limit_s = _FIRST_POLL_S if watch else _POLL_S
+        self.line.recorded = True
         try:
             self._waiting = True
             while goes_on():
-                self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=limit_s)["call"]
+                self._hear(until, limit_s)
                 limit_s = _POLL_S
                 if watch and goes_on():
                     # An error here doesn't end the wait, because people's answer comes over another connection.
@@ -167,7 +198,8 @@ class Asking:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal. The first one ends the wait; if the call is being asked for, it ends after the answer.
+        """Handle a signal. The first signal ends the wait. If the call is just being asked for, the wait ends after the
+        answer.
 
         A second signal ends everything at once. If it comes within `_SAME_WISH_S`, it counts as the same stop, and must
         not interrupt the withdrawal.
@@ -180,25 +212,22 @@ class Asking:
             raise KeyboardInterrupt
 
     def _withdraw(self) -> None:
-        """Withdraw the call. If it was approved just before, nobody claims it, so it lapses and doesn't run."""
+        """Withdraw the call. If it was approved just before, say that it won't run."""
         try:
-            self.call = self._send("withdraw", target=self.call["ref"])["call"]
+            self.call = self.line.send("withdraw", target=self.call["ref"])["call"]
         except ClientError as error:
             if error.code != "ALREADY_DECIDED":
                 raise
+            with contextlib.suppress(ClientError):
+                self._leave()
             self.call = {**self.call, "status": "withdrawn", "message": error.message}
 
-    def _send(self, op: str, **fields: Any) -> dict[str, Any]:
-        """Send one request. Retry for half a minute if the connection breaks, which the idempotency key makes safe."""
-        give_up = time.monotonic() + _RECONNECT_S
-        recorded = bool(self.call)
-        while True:
-            client = None
-            try:
-                with self._connect() as client:
-                    return client.call(op, **fields)
-            except ClientError as error:
-                recorded = recorded or (client is not None and client.broken)
-                if error.code != "UNAVAILABLE" or not recorded or time.monotonic() >= give_up:
-                    raise
-                time.sleep(0.2)
+    def _leave(self) -> None:
+        """Let an approved call lapse now. If the approval claimed it for this process, report that it didn't run."""
+        try:
+            self.line.send("withdraw", target=self.call["ref"], left=True)
+        except ClientError as error:
+            if error.code != "ALREADY_DECIDED" or not self._claims:
+                raise
+            why = say("unfit.interrupted", tool=self._request["tool"])
+            self.line.send("finish", ref=self.call["ref"], secret=self._secret, result="failed", error=why)

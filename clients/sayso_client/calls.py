@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import logging
 import os
 import random
 import time
@@ -54,6 +55,7 @@ _LATER = frozenset({429, 502, 503, 504})
 _REFUSED = 400
 #: The service takes at most this many calls in one batch.
 _MOST_IN_BATCH = 50
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class _Link:
     def __init__(self, chosen: Configuration, patience_s: float) -> None:
         self._chosen = chosen
         self._patience_s = patience_s
+        #: Whether the service has answered this client, and whether its absence since then was logged.
+        self._reached = self._is_told = False
 
     def _options(self) -> dict[str, Any]:
         """Return the options for an httpx client.
@@ -118,16 +122,40 @@ class _Link:
             return min(float(told), PATIENCE_S)
         return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    @staticmethod
-    def _unreachable(error: Exception) -> ClientError:
-        return ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+    def _missed(self, error: Exception, left_s: float) -> None:
+        """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
+
+        After `left_s` seconds no attempt makes sense. If the socket doesn't exist and this client has never reached the
+        service, none makes sense at all: a service that restarts takes its socket away only for a moment.
+
+        The error's message may reach a model, so it names no address. The log and the note below the message do.
+        """
+        why = str(error).rpartition("] ")[2] or type(error).__name__
+        where = self._chosen.socket or self._chosen.url
+        is_absent = self._chosen.socket is not None and not os.path.lexists(self._chosen.socket)
+        is_last = left_s <= 0 or (is_absent and not self._reached)
+        if not self._is_told:
+            again = say("reach.again", where=where, error=why, seconds=round(left_s))
+            _log.warning(say("reach.tried", where=where) if is_last else again)
+        self._is_told = True
+        if is_last:
+            lost = ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+            lost.add_note(say("reach.tried", where=where))
+            raise lost from error
+
+    def _is_last(self, answer: httpx.Response, left_s: float) -> bool:
+        """Return whether an answer ends the attempts."""
+        self._reached, self._is_told = True, False
+        return answer.status_code not in _LATER or left_s <= 0
 
 
 class Sayso(_Link):
     """A client of the service for synchronous code. Any number of threads may use it.
 
     Every method raises ClientError: with the service's code and sentence if the service refuses, and with UNAVAILABLE
-    if the service can't be reached for `patience_s` seconds. If anything is unclear, nothing runs.
+    if the service can't be reached for `patience_s` seconds. If its socket doesn't exist and this client has never
+    reached the service, the error comes at once. The log names the address at the first failure. If anything is
+    unclear, nothing runs.
     """
 
     def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
@@ -161,7 +189,7 @@ class Sayso(_Link):
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
-        """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+        """Ask for several calls at once. Each call is decided separately, and runs in a thread as soon as it may.
 
         If the service has no room for a call, the client asks for this call again alone, after the pause that the
         service names, for ten minutes at most.
@@ -243,9 +271,8 @@ class Sayso(_Link):
                 self._refuse_foreign()
                 answer = self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
-                if time.monotonic() >= give_up:
-                    raise self._unreachable(error) from error
-            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                self._missed(error, give_up - time.monotonic())
+            if answer is not None and self._is_last(answer, give_up - time.monotonic()):
                 return self._read(answer)
             time.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1
@@ -355,9 +382,8 @@ class AsyncSayso(_Link):
                 self._refuse_foreign()
                 answer = await self._http.request(step.method, step.path, json=step.body, headers=step.headers)
             except httpx.TransportError as error:
-                if time.monotonic() >= give_up:
-                    raise self._unreachable(error) from error
-            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                self._missed(error, give_up - time.monotonic())
+            if answer is not None and self._is_last(answer, give_up - time.monotonic()):
                 return self._read(answer)
             await asyncio.sleep(min(self._pause(answer, tries), max(0.0, give_up - time.monotonic())))
             tries += 1

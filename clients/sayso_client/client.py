@@ -50,6 +50,8 @@ class Client:
         under: str = "",
     ) -> None:
         self.broken = False
+        #: Called before each answer is read. It may wait until the socket is readable, and it may raise an error.
+        self.before_reading: Callable[[], object] = lambda: None
         self._path = path
         self._opened = opened or self._local
         self._away = "reach.away" if opened else "reach.none"
@@ -83,6 +85,7 @@ class Client:
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
         """Send one request, and return its answer. Fields that are None are left out."""
         self._send(request(op, fields, **self._head))
+        self.before_reading()
         try:
             head = read_head(self._lines)
             body = read_body(self._lines, head)
@@ -121,7 +124,7 @@ class Client:
             yield text
 
     def tell(self, line: str) -> None:
-        """After `attach`: send one line to the agent, on a connection of its own."""
+        """After `attach`: send one line to the agent, on a separate connection."""
         with Client(self._path, shown=True) as other:
             other.call("say", chat=self._chat, say=line)
 

@@ -86,10 +86,12 @@ class Command:
     def __init__(self, asking: Asking, *, quiet: bool = False, at_once: bool = False) -> None:
         self._asking = asking
         self._quiet = quiet
+        if not quiet:
+            asking.line.lost = _say_lost
         self._at_once = at_once
         #: The line that says that people have less time than the caller wanted, else ''.
         self._shorter = ""
-        #: The lines of the record about unseen cards that were printed.
+        #: The lines of the record that were printed because a card couldn't be shown.
         self._unseen: set[str] = set()
 
     def ask(
@@ -112,7 +114,7 @@ class Command:
                 if no_wait and call["status"] == "pending":
                     print(_document(call) if json else call["short"])
                     return NOT_WAITED
-                said = self._watch("command.withdraws")
+                said = self._watch("command.withdraws", claims=bool(command))
             ended = self._take(command) if asking.approved else None
         except ClientError as error:
             told = {"code": error.code, "message": error.message}
@@ -144,11 +146,11 @@ class Command:
             return INTERRUPTED
         return self._refused(said) if call["status"] in STATUSES else 0
 
-    def _watch(self, key: str) -> str:
+    def _watch(self, key: str, *, claims: bool = False) -> str:
         """Wait until the call is decided and, after a rejection, explained. Return the last message that was printed.
 
         The method prints who may approve and until when, then each change. `key` is the sentence about Ctrl-C on a
-        terminal.
+        terminal. With `claims`, the approval claims the call for this process.
         """
         call = self._asking.call
         if call["status"] != "pending":
@@ -159,7 +161,7 @@ class Command:
             until = clock_of(call["expires_at"])
             waits = say("command.waits", short=call["short"], until=until, approvers=approvers)
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
-        call = self._asking.wait(None if self._quiet else self._watch_cards)
+        call = self._asking.wait(None if self._quiet else self._watch_cards, claims=claims)
         if not self._quiet and call["status"] in _GRANTED:
             tell(say("command.decided", short=call["short"], outcome=visible(call["outcome"])), "green")
         if not call.get("reason_until") or self._at_once or self._asking.interrupted:
@@ -195,7 +197,7 @@ class Command:
         return ended.status
 
     def _refused(self, said: str) -> int:
-        """Print why the call wasn't run, unless that was printed already, as `said`. Return the exit status."""
+        """Print why the call wasn't run. Print nothing if `said`. Return the exit status."""
         call = self._asking.call
         if self._shorter and self._quiet and call["status"] == "expired":
             tell(self._shorter, "yellow")
@@ -206,14 +208,21 @@ class Command:
         return STATUSES.get(call["status"], RELEASED_ALREADY)
 
 
+def _say_lost(error: ClientError, seconds: int) -> None:
+    """Print that the connection broke, and for how long this command tries again."""
+    tell(say("command.lost", why=error.message, seconds=seconds), "yellow")
+
+
 def failed(error: ClientError) -> int:
     """Print an error, and return its exit status."""
     tell(error.message, "red")
     return _FAILURES.get(error.code, UNAVAILABLE)
 
 
-def connector(url: str | None, token_file: str | None, ca_file: str | None = None) -> Callable[[], Client]:
-    """Return a function that opens a connection to the service at `url`, or to that of the user's own configuration.
+def connector(
+    url: str | None, token_file: str | None, ca_file: str | None = None, socket: str | None = None
+) -> Callable[[], Client]:
+    """Return a function that opens a connection: to `url`, to `socket`, or to the service that `configuration` finds.
 
     Raises ClientError with the code CONFIGURATION if the service can't be used, and with USAGE if an option is missing.
     """
@@ -223,7 +232,9 @@ def connector(url: str | None, token_file: str | None, ca_file: str | None = Non
 
     if bool(url) != bool(token_file) or (ca_file and not url):
         raise _usage("ask.token")
-    found = configuration(url, token_file=token_file, ca_file=ca_file)
+    if url and socket:
+        raise _usage("ask.both")
+    found = configuration(url, socket=socket, token_file=token_file, ca_file=ca_file)
     if path := found.socket:
         return lambda: Client(path)
     return remote(found.url, found.token or "", found.ca_file)
@@ -258,7 +269,7 @@ def _ask(given: argparse.Namespace, command: Sequence[str]) -> int:
 
     fields = {name: getattr(given, name) for name in ("tools", "args", "note", "key", "timeout")}
     asked = {**request(given.tool, command, **fields), "by_policy": given.by_policy}
-    asking = Asking(connector(given.url, given.token_file, given.ca_file), asked)
+    asking = Asking(connector(given.url, given.token_file, given.ca_file, given.socket), asked)
     run = Command(asking, quiet=given.quiet, at_once=given.at_once)
     return run.ask(command, no_wait=given.no_wait, json=given.json, outcome=given.outcome)
 
@@ -266,7 +277,7 @@ def _ask(given: argparse.Namespace, command: Sequence[str]) -> int:
 def _wait(given: argparse.Namespace) -> int:
     from sayso_client.asking import Asking
 
-    connect = connector(given.url, given.token_file, given.ca_file)
+    connect = connector(given.url, given.token_file, given.ca_file, given.socket)
 
     def find() -> Call:
         with connect() as client:
@@ -312,7 +323,8 @@ def _parser(usage: str, description: str, example: str) -> argparse.ArgumentPars
     parser = argparse.ArgumentParser(usage=usage, description=description, epilog=example, allow_abbrev=False)
     add = parser.add_argument
     add("-q", "--quiet", action="store_true", help="say nothing but errors, and why a request wasn't run")
-    add("--url", help="the service's address; without it, your own client.toml names the service")
+    add("--socket", help="the service's socket; else from your own client.toml, SAYSO_SOCKET, or the usual folder")
+    add("--url", help="the service's address, on another machine")
     add("--token-file", help="with --url: the file that holds the token")
     add("--ca-file", help="with --url: the authority that signed the service's certificate")
     add("--json", action="store_true", help="print JSON for programs")

@@ -38,7 +38,7 @@ class Terms(TypedDict, total=False):
     #: contents.
     files: Sequence[str]
     #: Names of parameters that aren't part of the call, such as a connection. Nobody sees them, so they must not change
-    #: what the call does.
+    #: the effect of the call.
     context: Sequence[str]
 
 

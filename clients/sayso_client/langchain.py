@@ -143,7 +143,7 @@ def _place(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool will read them, with its defaults filled in. People see these values.
+    """Return the arguments as the tool will read them, with its default values. People see these values.
 
     Raises ValueError if the tool refuses the arguments, or would read the returned arguments in another way the next
     time.
@@ -152,7 +152,7 @@ def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(schema, dict):
         return json.loads(json.dumps(args))  # type: ignore[no-any-return]
     if not issubclass(schema, BaseModel):
-        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - it goes to the model
+        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - the model gets the text of this error
     once: dict[str, Any] = schema.model_validate(args).model_dump(mode="json", by_alias=True)
     if once != schema.model_validate(once).model_dump(mode="json", by_alias=True):
         raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))

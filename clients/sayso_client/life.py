@@ -41,6 +41,8 @@ _STILL_PENDING = "STILL_PENDING"
 _UNCLAIMED = frozenset({"ALREADY_DECIDED", _STILL_PENDING, "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
+#: The header that says that nobody takes the answer if the connection ends. Then the service withdraws the call.
+_ATTENDED: Mapping[str, str] = {"Prefer": "attended"}
 #: The name of the argument that holds the paths and hashes of the files on which the call depends.
 FILES = "files"
 #: Seconds for which a call of a batch is asked again while too many calls are pending or were asked recently.
@@ -185,7 +187,7 @@ def _waited(call: dict[str, Any]) -> Generator[Send, Any, dict[str, Any]]:
     """Wait until a call isn't pending, and return it. An interrupted caller's call is withdrawn."""
     try:
         while call["status"] == "pending":
-            call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}")))
+            call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}", headers=_ATTENDED)))
     except BaseException:
         with contextlib.suppress(ClientError):
             yield _withdrawal(call)
@@ -202,8 +204,10 @@ def _claimed(
     is in the call. An interrupted caller's call is withdrawn, or, if it was claimed just then, reported as not run.
     """
     wanted = {"secret_hash": secret.hash, "digest": call["digest"]}
-    claim = Send("POST", f"{_path(call)}/claim", wanted, {"Prefer": f"wait={WAIT_S}"})
-    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}&until=explained")
+    # With a key of its own, another process can come back for the call.
+    attended = _ATTENDED if request.key is None else {}
+    claim = Send("POST", f"{_path(call)}/claim", wanted, {"Prefer": ", ".join([f"wait={WAIT_S}", *attended.values()])})
+    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}&until=explained", headers=attended)
     try:
         while call["status"] in _CLAIMABLE:
             begun = clock()
@@ -229,9 +233,9 @@ def _claimed(
 
 
 def _given_up(request: Request, secret: Secret, call: dict[str, Any]) -> Generator[Send, Any, None]:
-    """Withdraw a call. If it was approved, and perhaps claimed, just before, report it as not run."""
+    """Withdraw a call, or let it lapse if it was approved just before. If it was claimed too, report it as not run."""
     try:
-        yield _withdrawal(call)
+        yield _withdrawal(call, left=True)
     except ClientError as error:
         if error.code == "ALREADY_DECIDED":
             yield _not_run(request, secret, call)
@@ -271,8 +275,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never what comes after it. Raises ClientError for any other problem, and when the ten minutes are
-    over.
+    repeated, and never the steps after it. Raises ClientError for any other problem, and when the ten minutes are over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -290,7 +293,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
                 return _refused(refused, known=True)
             error = refused
         else:
-            return (yield from after_asking(request, args, secret, call))
+            # The key belongs to this batch alone.
+            return (yield from after_asking(replace(request, key=None), args, secret, call))
     raise error
 
 
@@ -332,8 +336,8 @@ def _path(call: Mapping[str, Any]) -> str:
     return f"/v1/calls/{quote(call['ref'], safe='')}"
 
 
-def _withdrawal(call: dict[str, Any]) -> Send:
-    return Send("POST", f"{_path(_whole(call))}/withdraw", {})
+def _withdrawal(call: dict[str, Any], *, left: bool = False) -> Send:
+    return Send("POST", f"{_path(_whole(call))}/withdraw", {"left": True} if left else {})
 
 
 def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
@@ -366,7 +370,8 @@ def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
 def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
     """Return a reason if the call that would run now isn't the call that was approved, else None.
 
-    The digest covers what people were shown. Here it is computed again, from what is about to run.
+    The digest covers what people were shown. Here the digest is computed again, from the arguments that are about to
+    run.
     """
     if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
         return say("unfit.args", tool=request.tool)

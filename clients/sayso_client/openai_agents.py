@@ -98,10 +98,10 @@ class SaysoGate:
         return replace(tool, on_invoke_tool=invoked, needs_approval=bool(self._parks) or tool.needs_approval)
 
     async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
-        """Ask for the calls at which a run stopped, and return those that people haven't decided yet.
+        """Ask for the calls at which a run stopped, and return the calls that people haven't decided yet.
 
-        The other calls are released in the state: running it again runs the approved calls, and gives the model the
-        reasons why the others didn't run. The state decides nothing: a changed state can't run a call that nobody
+        The state records the decisions on the other calls: running it again runs the approved calls, and tells the
+        model why the others didn't run. The state decides nothing: a changed state can't run a call that nobody
         approved.
         """
         waiting = []
@@ -132,7 +132,7 @@ class SaysoGate:
         """
         args = json.loads(arguments or "{}", object_pairs_hook=_once)
         if not isinstance(args, dict):
-            raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
+            raise ValueError("JSON")  # noqa: TRY004 - the model gets the text of this error
         try:
             # The SDK converts only values that the schema refuses. Such values are refused here, so nothing is
             # converted.
@@ -150,7 +150,7 @@ class _Gated(Agent[Any]):
     original: Agent[Any]
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
-        """Return the tools behind the gate, including those of MCP servers.
+        """Return the tools behind the gate, including the tools of MCP servers.
 
         Raises TypeError if the gate can't hold one of the tools.
         """

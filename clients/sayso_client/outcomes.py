@@ -1,4 +1,4 @@
-"""The outcome of a call: it ran and returned a value, or it didn't run and says why."""
+"""The outcome of a call: a value if it ran, or the reason why it didn't run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Opens connections to a service on another machine: over TLS, with a bearer token, by the standard library alone."""
+"""Opens connections to a service on another machine, over TLS and with a bearer token. It uses only the standard
+library.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def address(url: str) -> SplitResult:
 
 
 def trusting(ca_file: str | None) -> ssl.SSLContext:
-    """Return a TLS context that trusts the authorities in the file or, without one, those of the system.
+    """Return a TLS context that trusts the authorities in the file or, without a file, the authorities of the system.
 
     Unlike `ssl.create_default_context` it writes no keys into the file that SSLKEYLOGFILE names, and takes no
     authorities from SSL_CERT_FILE and SSL_CERT_DIR: whoever sets those could name the authority of a false service.

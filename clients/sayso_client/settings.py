@@ -1,7 +1,7 @@
-"""Finds the service's address and the token: from arguments, or from a file of the user's own.
+"""Finds the service's address and the token: in arguments, else in a file of the user's own, else a socket's path.
 
-The working folder and variables of the environment are never used, except HOME, which says where that file is: an agent
-that can write there could name a service of its own, which approves everything.
+The working folder is never used, and the environment only if that file doesn't exist (and HOME, which says where the
+file is): an agent that can write there could name another service, which approves everything.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from pathlib import Path
 
 from sayso_client.errors import ClientError
 from sayso_client.remote import address
+from sayso_client.wire import SOCKET_NAME
 from sayso_client.wording import say
 
 _KEYS = frozenset({"url", "socket", "token_file", "ca_file"})
 #: The base URL of requests over a Unix socket. The host in it is only a name.
 _ON_SOCKET = "http://sayso"
+#: The folder of the socket of a service that `deploy/linux/install.sh` installed.
+_SYSTEM_RUNTIME = Path("/run/sayso")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,13 +46,16 @@ def configuration(
 ) -> Configuration:
     """Return the address and the token. Without an address, they are read from `file`, by default `default_file()`.
 
-    Paths in the file are relative to its folder.
+    Without that file, the address is the socket that SAYSO_SOCKET names, else the socket of this user's own service,
+    else that of the machine's service. Paths in the file are relative to its folder.
 
     Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network unencrypted,
     or if another user could have written a file.
     """
     own = Path(file) if file else default_file()
-    told = {} if url or socket else _read(own)
+    told: dict[str, str] = {}
+    if not (url or socket):
+        told = _read(own) if file or own.exists() else {"socket": _found(own)}
     url, socket = url or told.get("url"), socket or told.get("socket")
     ca_file = ca_file or told.get("ca_file")
     if token is None and (named := token_file or told.get("token_file")):
@@ -57,7 +63,7 @@ def configuration(
     if socket:
         return Configuration(_ON_SOCKET, token, str(Path(socket).expanduser()))
     if not url:
-        raise _wrong("configuration.none", file=own)
+        raise _wrong("configuration.none", file=own, socket=user_runtime() / SOCKET_NAME)
     address(url)
     return Configuration(url.rstrip("/"), token, None, _readable(Path(ca_file).expanduser()) if ca_file else None)
 
@@ -69,9 +75,32 @@ def default_file() -> Path:
     return Path.home() / ".config" / "sayso" / "client.toml"
 
 
+def named_socket() -> str | None:
+    """Return the socket that the variable SAYSO_SOCKET names, or None."""
+    return os.environ.get("SAYSO_SOCKET") or None
+
+
+def user_runtime() -> Path:
+    """Return the folder of the socket of a service that this user runs with the default settings."""
+    if given := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(given) / "sayso"
+    return Path(f"/tmp/sayso-{os.getuid()}") if sys.platform != "win32" else default_file().parent  # noqa: S108 - checked
+
+
+def _found(file: Path) -> str:
+    """Return the socket of a service on this machine. Raises ClientError if there is none; `file` could name one."""
+    if named := named_socket():
+        return named
+    usual = [folder / SOCKET_NAME for folder in (user_runtime(), _SYSTEM_RUNTIME)]
+    found = next((path for path in usual if path.exists()), None)
+    if found is None:
+        raise _wrong("configuration.none", file=file, socket=usual[0])
+    return str(found)
+
+
 def _read(file: Path) -> dict[str, str]:
     if not file.exists():
-        raise _wrong("configuration.none", file=file)
+        raise _wrong("configuration.none", file=file, socket=user_runtime() / SOCKET_NAME)
     _refuse_foreign(file)
     try:
         told = tomllib.loads(file.read_text("utf-8"))

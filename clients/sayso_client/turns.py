@@ -48,7 +48,7 @@ def missing(extra: str, error: ImportError) -> ImportError:
 
 
 class _Started(Generic[T]):
-    """Work that remembers whether it was started. An error after the start is the work's own, and not the service's."""
+    """Work that remembers whether it was started. After the start, an error is the work's, not the service's."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
@@ -122,5 +122,5 @@ async def apending(sayso: AsyncSayso, request: Request) -> dict[str, Any] | None
 
 
 def _pending(call: dict[str, Any]) -> dict[str, Any] | None:
-    kept = {name: call.get(name) for name in ("ref", "tool", "message", "expires_at")}
+    kept = {name: call.get(name) for name in ("ref", "short", "tool", "message", "expires_at")}
     return kept if call.get("status") == "pending" else None

@@ -65,6 +65,8 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
     head += [f"Authorization: Bearer {token}"] if token else []
     if (key := named.pop("key", None)) is not None:
         head.append(f"Idempotency-Key: {_printable(key)}")
+    if wishes := _wishes(named):
+        head.append(f"Prefer: {wishes}")
     body = _body(named) if named else b""
     head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if verb != "GET" else []
     return "\r\n".join([*head, "", ""]).encode() + body
@@ -164,6 +166,12 @@ def _printable(key: str) -> str:
     return key if plain else _quoted(key)
 
 
+def _wishes(named: dict[str, Any]) -> str:
+    """Return the value of the header Prefer, and remove its fields: the wait of a claim, and `attended`."""
+    wait = [f"wait={named.pop('limit_s')}"] if "limit_s" in named else []
+    return ", ".join(wait + ["attended"] * named.pop("attended", False))
+
+
 def _body(named: dict[str, Any]) -> bytes:
     # Lone surrogates have no UTF-8, so they are sent as escapes. The service refuses them with a sentence.
     try:
@@ -211,7 +219,8 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
 }
 #: Operations whose answer is a call.
 _CALLS = frozenset({"ask", "wait", "finish", "release", "show", "withdraw"})
-#: The fields without which an answer isn't the service's: those of a refusal (RFC 9457), and those of an operation.
+#: The fields without which an answer isn't the service's: the fields of a refusal (RFC 9457), and the fields of an
+#: operation.
 _REFUSAL = frozenset({"code", "detail"})
 _NEEDED = {
     **dict.fromkeys(_CALLS, frozenset({"ref", "status", "message"})),

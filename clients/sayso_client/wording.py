@@ -8,18 +8,20 @@ if TYPE_CHECKING:
 
 ENGLISH: Mapping[str, str] = {
     # errors of the connection to the service
-    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name its socket with --socket or SAYSO_SOCKET. Nothing was done.",
     "reach.foreign": (
         "{folder} belongs to another user, in a folder where anybody can make one. What answers there may not be the service."
         " Set `runtime` to a folder that only its user can make; nothing was done."
     ),
-    "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    "reach.broken": "The service on {path} broke off. What it had recorded is kept.",
     "relay.none": "No MCP gateway answers on {path} ({error}). Add [mcp] to the settings, and start `sayso run`; nothing was done.",
     "reach.lost": "The service can't be reached ({error}). Nothing ran.",
+    "reach.again": "No service answers at {where} ({error}). This client tries again for {seconds} seconds. If the service doesn't run, start it with `sayso run`.",
+    "reach.tried": "The client tried {where}. Start the service with `sayso run`, or write the socket that `sayso doctor` names in its line `service`.",
     "reach.away": "No service answers at {path} ({error}). Check the address, and that the service runs; nothing was done.",
     "reach.odd": "What answered (HTTP status {status}) isn't the service. Nothing ran.",
     # errors of the client's configuration
-    "configuration.none": "No address: write `url` and `token_file` into {file}, or pass them.",
+    "configuration.none": "No service is known: {file} names none, and there is no socket at {socket}. Start the service with `sayso run`, or name its socket with SAYSO_SOCKET. For a service on another machine, write `url` and `token_file` into {file}.",
     "configuration.url": "The address of {url} isn't one of a service: write https://HOST or https://HOST:PORT.",
     "configuration.clear": "A token for {url} would cross the network in the clear. Use https.",
     "configuration.unreadable": "{file} can't be read ({error}).",
@@ -60,8 +62,10 @@ ENGLISH: Mapping[str, str] = {
     "hook.no_host": "{program} isn't on the PATH, so its version can't be checked. Add --untested to install anyway.",
     "hook.old_host": "{program} {version} is older than {tried}, with which the hook was tried: it may run a tool when a hook fails. Update it, or add --untested.",
     "hook.absent": "{file} has no hook of ours, so its host asks nobody. Run: sayso-hooks install {host}. If you want none, run: sayso-hooks remove {host}",
-    "hook.open": "The agent's user {user} can change {paths}. So the hook protects against mistakes, not against an agent that wants out: install it as another user, or with --managed.",
-    "hook.open.apart": "The agent's user {user} can change {paths}, and so switch the hook off, although the service runs as another user. Install it as root where {user} can't write (--managed), with a Python that {user} can't write.",
+    "hook.open": "The agent's user {user} can change {paths}. So the hook protects against mistakes, not against an agent that wants out.",
+    "hook.open.apart": "The agent's user {user} can change {paths}, and so switch the hook off, although the service runs as another user.",
+    "hook.close.managed": "To prevent that, install the hook as root with --managed, with a Python that only root can change.",
+    "hook.close.own": "To prevent that, let root own these files and their folders. A folder in which the agent must write may be root's with the mode 1777.",
     "hook.open.anybody": "Everybody can change {paths}, and so switch the hook off. Take that right away: chmod o-w.",
     "hook.open.more": "and {count} more",
     "hook.sound": "The installed command runs, and the right service answers it.",
@@ -89,7 +93,10 @@ ENGLISH: Mapping[str, str] = {
     "hook.socket": "Name the service: --socket PATH, or --url ADDRESS with --token-file.",
     "hook.no_socket": "The socket {path} can't be found ({error}). Start the service first, or give its user with --uid.",
     "hook.then.claude": "Claude Code re-reads its settings, so a script that it may run can switch the hook off: --managed prevents that. Files named with @ and shell lines in commands and skills reach no hook: set disableSkillShellExecution.",
-    "hook.then.codex": "Codex skips hooks that aren't trusted: start codex, type /hooks, and trust this one.",
+    "hook.then.codex": 'Codex skips hooks that nobody has trusted. Start codex now: at "Hooks need review" choose "Trust all and continue".',
+    "hook.codex.untrusted": 'Nobody has trusted the hook in {file}, so Codex runs tools without asking it. Start codex: at "Hooks need review" choose "Trust all and continue". Then check again.',
+    "hook.codex.changed": 'The hook in {file} has changed since somebody trusted it, so Codex runs tools without asking it. Start codex: at "Hooks need review" choose "Trust all and continue". Then check again.',
+    "hook.codex.disabled": "Somebody switched the hook in {file} off, so Codex runs tools without asking it. Start codex, type /hooks, and switch the hook under PreToolUse on. Then check again.",
     "hook.then.openclaw": "`openclaw agent exec` loads no plugin and asks nobody: don't let it run where the gate must hold. Start a running Gateway again.",
     "hook.then.opencode": "OpenCode's server takes answers from any program on this machine: set OPENCODE_SERVER_PASSWORD. `permission` of a project, OPENCODE_PERMISSION and --pure with --auto are stronger than these settings: set OPENCODE_DISABLE_PROJECT_CONFIG=1.",
     # a command on the caller's machine
@@ -105,6 +112,7 @@ ENGLISH: Mapping[str, str] = {
     "command.more": "{names} and {count} more",
     "command.nobody": "nobody",
     "command.decided": "{short}: {outcome}.",
+    "command.lost": "{why} This command tries again for {seconds} seconds.",
     "command.left": "{short} is still pending. To wait again, repeat this command.",
     "command.interrupted": "Interrupted.",
     "ask.args": "--args isn't JSON: {error}",

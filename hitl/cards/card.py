@@ -1,4 +1,4 @@
-"""Makes the card of a request from the call alone. Each surface then gives it the platform's form.
+"""Makes the card of a request from the call alone. Each surface then shows the card in its platform's form.
 
 A pending card names the requester, the action and the place; then it shows the action itself, the risk and the
 warnings; then the approvers and the ways to answer. A decided card has two lines. All texts in a `Card` are visible and
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from hitl.call import Call, Decision, Result, Risk, Runs, Status, Verb
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, line
@@ -37,23 +39,26 @@ from hitl.proof.canonical import digest_mark
 from hitl.question import is_question, options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from hitl.cards.lines import Line
     from hitl.cards.wording import Wording
 
-#: The room for all texts of a card together. The narrowest surface, Telegram, takes messages of 4096 UTF-16 units;
-#: labels and instructions need the rest.
+#: The most UTF-16 units that all texts of a card have together. Telegram takes the shortest messages: 4096 units.
+#: Labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
 #: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
-#: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
+#: The most characters of output on a decided card. If the output is longer, the conversation that asked gets all of it.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _A_DAY = timedelta(days=1)
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+#: The ends of a call that didn't run, whose sentence may have a reason of ours.
+_UNFIT = frozenset({Status.WITHDRAWN, Status.LAPSED})
 _UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
@@ -67,7 +72,7 @@ class Way(StrEnum):
     REPLY = "reply"
     #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: People answer by buttons only, because words don't reach us there.
+    #: People answer by buttons only, because their words don't reach Sayso there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
@@ -86,7 +91,7 @@ class Card:
     headline: str
     #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
-    #: A line that counts the arguments which only the details show, because of the operator's headline.
+    #: A line that counts the arguments that the operator's headline leaves to the details.
     below: str
     #: The machine, the folder and the stage.
     place: str
@@ -102,7 +107,7 @@ class Card:
     approvers: Line
     #: The instructions for answering.
     how: Line
-    #: One line for lock screens and screen readers, with the requester, the action and the place.
+    #: The requester, the action and the place in one line, for lock screens and screen readers.
     push: str
     #: The name of the sign of a decided card: `done`, `rejected`, ...
     end_sign: str
@@ -144,11 +149,9 @@ def card(
     platform: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Card:
-    """Return the card of a call in its present state.
-
-    `reader` is the only principal who reads the card, or '' if several people read it; the card calls that person
-    "you". `platform` is the platform that shows the card; people have their names on that platform. `wording` is
-    the language of the place.
+    """Return the card of a call in its present state. `reader` is the only principal who reads the card, and the card
+    calls that person "you". It is '' if several people read the card. `platform` is the platform that shows the card;
+    people have their names on that platform. `wording` is the language of the place.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)
@@ -188,8 +191,17 @@ def card(
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the action on the same line, for lists."""
+    return listed(call, names, wording)[0]
+
+
+def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
+    """Return the headline, and the arguments that are below the action on the card, with their values, on one line.
+
+    A list shows the arguments on a line of their own: in the headline, an argument could look like the action. The
+    options of a question aren't arguments.
+    """
     shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
-    return told.summary(shown)
+    return told.summary(shown), "" if shown.act == "ask" else one_line(", ".join(_values(shown)), _LINE)
 
 
 def output_of(call: Call) -> str:
@@ -206,7 +218,7 @@ def is_cut(call: Call) -> bool:
 
 
 class _Teller:
-    """Makes the lines of a card that name people, so that each person has the same name in all of them."""
+    """Makes the lines of a card that name people, so that each person has the same name in every line."""
 
     def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
@@ -315,7 +327,7 @@ class _Teller:
         )
 
     def how(self, shown: Shown, way: Way) -> Line:
-        """Return the instructions for the reader, or who else may decide if the reader may not."""
+        """Return the instructions for the reader. If the reader may not decide, return who else may."""
         call, asks = self._call, is_question(self._call)
         may_approve, may_reject = self.may(way)
         if not may_approve:
@@ -335,8 +347,8 @@ class _Teller:
             key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
-        elif call.status is Status.WITHDRAWN and call.error:
-            key = "ending.withdrawn.why"
+        elif call.status in _UNFIT and _unfit(call):
+            key = f"ending.{call.status.value}.unfit"
         elif _run_elsewhere(call):
             key = "ending.running.caller"
         facts = _facts(call)
@@ -360,6 +372,28 @@ class _Teller:
             key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
         time = _moment(call, call.decided_at or call.deadline)
         return line(self._wording, key, who=self._who(call.decided_by), time=time)
+
+
+def _values(shown: Shown) -> Iterator[str]:
+    """Yield each argument of a card with its value. A text is quoted, so that it can't look like another argument."""
+    name = ""
+    for part in shown.parts:
+        if part.kind is PartKind.FIELD and not part.text:
+            name = part.name  # The blocks that follow hold its value.
+        elif part.kind is PartKind.EMPTY and part.name:
+            yield f"{part.name} {part.text}"
+        elif part.kind is PartKind.FIELD or (part.kind is PartKind.CODE and name):
+            yield f"{part.name or name} {_value(part.text)}"
+            name = ""
+
+
+def _value(text: str) -> str:
+    """Return a value of an argument on one line: a list or an object as JSON, anything else as `quoted` writes it."""
+    try:
+        is_text = not isinstance(msgspec.json.decode(text), list | dict)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        is_text = True
+    return quoted(text) if is_text else one_line(text, 60)
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
@@ -399,7 +433,7 @@ def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
 
 
 def _unseen_programs(call: Call, shown: Shown) -> list[str]:
-    """Return the programs that would run although the shown command doesn't name them."""
+    """Return the programs that would run and that the shown command doesn't name."""
     text = "\n".join(part.text for part in shown.parts)
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
@@ -420,7 +454,7 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 
 
 def _prose(call: Call) -> int:
-    """Return the number of UTF-16 units that the other words of the card take."""
+    """Return the number of UTF-16 units that the card needs for everything except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -559,7 +593,7 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
 
 
 def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Return what retention did to a call, in sentences."""
+    """Return sentences about the effects of retention on a call."""
     erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
     return [*erased, *([wording.say("retained.archived")] if call.archived else [])]
 
@@ -619,8 +653,8 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
-    if status is Status.WITHDRAWN and call.error:
-        key = "outcome.withdrawn.why"
+    if status in _UNFIT and _unfit(call):
+        key = f"outcome.{status.value}.unfit"
     if _run_elsewhere(call):
         key = "outcome.running.caller"
     if is_question(call):
@@ -633,7 +667,7 @@ def _run_elsewhere(call: Call) -> bool:
     return call.status is Status.RUNNING and call.runs is Runs.CALLER
 
 
-#: The sentences about a question's outcome that differ from those about other calls.
+#: The sentences about a question's outcome, if other calls have a different sentence.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",
@@ -644,7 +678,7 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     """Return one sentence about a call's outcome, for the agent and the conversation that asked for the call.
 
     Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
-    question have sentences of their own.
+    question have separate sentences.
     """
     told = fact(_agent_key(call), short=call.short, tool=one_line(call.tool, 60), **_facts(call))
     return wording.sentence(told)
@@ -652,8 +686,8 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
 
 def _agent_key(call: Call) -> str:
     key = f"agent.{call.status.value}"
-    if call.status is Status.WITHDRAWN and call.error:
-        return "agent.withdrawn.why"
+    if call.status in _UNFIT and _unfit(call):
+        return f"agent.{call.status.value}.unfit"
     if _run_elsewhere(call):
         return "agent.running.caller"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
@@ -663,7 +697,9 @@ def _agent_key(call: Call) -> str:
 
 
 def _rejected_key(call: Call) -> str:
-    """Return the key of a rejection's sentence, by its reason: known, still awaited, never given, or not asked for."""
+    """Return the key of a rejection's sentence, by its reason: Sayso knows the reason, waits for it, never got it, or
+    didn't ask for it.
+    """
     if call.reason:
         return "agent.rejected.reason"
     if call.awaits_reason:
@@ -690,7 +726,7 @@ def _facts(call: Call) -> dict[str, object]:
 def error_text(call: Call) -> str | None:
     """Return a call's error in words: our own sentence if the call was unfit to be asked or run, else the tool's text.
 
-    `call.error` holds a code of ours or a tool's text. It is read as a code only if nobody claimed the call: after a
+    `call.error` holds Sayso's code or a tool's text. It is read as a code only if nobody claimed the call: after a
     claim, a tool may have written it. Return None if the call has no error.
     """
     unfit = _unfit(call)
@@ -700,7 +736,7 @@ def error_text(call: Call) -> str | None:
 def reason_text(call: Call) -> str | None:
     """Return the reason of a call's decision in words, or None.
 
-    If the policy denied the call, `call.reason` may hold a code of ours, which becomes our sentence. Else it holds a
+    If the policy denied the call, `call.reason` may hold Sayso's code, which becomes a sentence. Else it holds a
     person's own words.
     """
     return IN_ENGLISH.retold(call.reason) if call.reason and call.decision is Decision.DENIED else call.reason
@@ -714,11 +750,11 @@ def _unfit(call: Call) -> Fact | None:
 def _clause(text: str) -> Stored:
     """Return somebody's words, masked and without a full stop, for use inside a sentence.
 
-    A sentence of ours is translated later.
+    A sentence of the catalogue is translated later.
     """
     return Stored(clause(_told(text)))
 
 
 def _told(text: str) -> str:
-    """Return somebody's words on one line. They are masked before they are cut, so that no half of a secret shows."""
+    """Return somebody's words on one line. They are masked before they are cut, so that no part of a secret shows."""
     return one_line(mask(text), _LINE)

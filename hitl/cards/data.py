@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hitl.call import Status
-from hitl.cards.card import details, error_text, headline, outcome, outcome_for_agent, reason_text
+from hitl.cards.card import details, error_text, listed, outcome, outcome_for_agent, reason_text
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask, mask_value
 from hitl.cards.shown import labels
@@ -35,6 +35,7 @@ _ERRORS: Mapping[Status, type[SaysoError]] = {
 
 def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
     """Return everything that a permitted reader may know about a call, as JSON types. Times are ISO 8601 in UTC."""
+    headline, arguments = listed(call, names)
     return {
         "ref": call.ref,
         "short": call.short,
@@ -50,7 +51,8 @@ def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
         "risk": call.verdict.risk.value,
         "why": IN_ENGLISH.retold(call.verdict.why),
         "rule": call.verdict.rule,
-        "headline": headline(call, names),
+        "headline": headline,
+        "arguments": arguments,
         "choices": list(labels(call)) if is_question(call) else [],
         "requester": call.requester,
         "requester_name": names.of(call.requester),

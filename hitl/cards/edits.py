@@ -28,7 +28,7 @@ TEXTS = (
     ("oldText", "newText"),
 )
 _LIST = "edits"
-#: Flags of one edit in a list that change nothing if they are false.
+#: Flags of one edit in a list. A flag that is false changes nothing.
 _FLAGS = frozenset({"replace_all", "replaceAll"})
 #: The number of header lines in a diff of one file: two lines with names, and the `@@` line with the first line
 #: numbers.
@@ -36,7 +36,7 @@ _HEADERS = 3
 #: The argument in which Codex sends a patch to its hook.
 _PATCH = "command"
 _PATCH_BEGINS = ("*** Begin Patch\n", "--- ", "@@ ")
-#: From the first three stars of a line to its end. The pattern begins with plain characters, so the search is quick.
+#: A line of a patch that begins with three stars. The pattern begins with plain characters, so the search is quick.
 _PATCH_LINE = re.compile(r"\*\*\* ([^\n]*)")
 _NO_FILES = frozenset({"Begin Patch", "End Patch", "End of File"})
 _UPDATE = "Update File: "

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GERMAN: Mapping[str, str] = {
     # why a call has its risk
     "why.floor": "Der Aufruf läuft nicht abgeschottet und erreicht deshalb mehr, als er nennt.",
-    "why.unbound": "Der Aufruf führt mehr Dateien aus, als eine Freigabe festhalten kann.",
+    "why.unbound": "Der Aufruf führt Dateien aus, die eine Freigabe nicht festhalten kann.",
     "why.policy_error": "Die Richtlinie lässt sich nicht auswerten. Deshalb ist nichts erlaubt.",
     "why.no_tool": "Kein Werkzeug dieses Namens darf hier laufen.",
     "why.off": "Keine Richtlinie wird befragt: Der Modus ist off.",
@@ -116,6 +116,8 @@ GERMAN: Mapping[str, str] = {
     "ending.undeliverable": "Niemand konnte gefragt werden: {why}",
     "ending.refused": "{by} · {why}. Bitte neu anfragen",
     "ending.lapsed": "{by}, aber niemand hat es rechtzeitig ausgeführt. Bitte neu anfragen",
+    "ending.lapsed.unfit": "{by}. Nichts wurde ausgeführt: {why}",
+    "ending.withdrawn.unfit": "Zurückgezogen {time}: {why}",
     # the details
     "details.tool": "Werkzeug: {tools}/{tool}",
     "details.action": "Vorhaben: {action}",
@@ -171,7 +173,7 @@ GERMAN: Mapping[str, str] = {
     "outcome.expired": "abgelaufen: Niemand hat rechtzeitig geantwortet",
     "outcome.expired.unseen": "abgelaufen: Niemand hat es gesehen",
     "outcome.withdrawn": "zurückgezogen von {by}",
-    "outcome.withdrawn.why": "zurückgezogen von {by}: {error}",
+    "outcome.withdrawn.unfit": "zurückgezogen: {error}",
     "outcome.undeliverable": "nicht zustellbar, niemand konnte gefragt werden: {why}",
     "outcome.succeeded": "ausgeführt, {how} von {by}",
     "outcome.failed": "fehlgeschlagen, {how} von {by}: {error}",
@@ -179,6 +181,7 @@ GERMAN: Mapping[str, str] = {
     "outcome.released": "der anfragenden Seite übergeben, {how} von {by}",
     "outcome.refused": "vor der Ausführung verweigert, {how} von {by}: {error}",
     "outcome.lapsed": "verfallen, {how} von {by}: Niemand hat es rechtzeitig ausgeführt",
+    "outcome.lapsed.unfit": "{how} von {by}, aber nicht ausgeführt: {error}",
     "outcome.by_policy": "der Richtlinie",
     "outcome.how.approved": "freigegeben",
     "outcome.how.allowed": "erlaubt",
@@ -311,7 +314,7 @@ GERMAN: Mapping[str, str] = {
     "refused.waiting": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde geändert. Fragen Sie neu an, sobald einige entschieden sind.",
     "refused.confirm": "Die Bestätigung nennt eine andere Anfrage als {short}. Nichts wurde entschieden.",
     "refused.not_pending": "{short} ist nicht mehr offen.",
-    "refused.again": "Dieselbe Anfrage wurde vor {seconds:Sekunde|Sekunden} abgelehnt ({short}). Sie wurde nicht noch einmal gestellt. Tun Sie etwas anderes, oder sprechen Sie mit der Person.",
+    "refused.again": "Dieselbe Anfrage endete vor {seconds:Sekunde|Sekunden} ({short}): {outcome}. Sie wurde nicht noch einmal gestellt. Tun Sie etwas anderes, oder sprechen Sie mit der Person.",
     "refused.peer.kept": "Ein Befehl, den dieser Dienst ausführt, kann hier weder anfragen noch antworten. Nichts geschah.",
     "refused.requester": "{who} steht nicht auf der Liste derer, die hier anfragen dürfen. Nichts wurde gefragt.",
     "refused.pending": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde festgehalten. Fragen Sie neu an, sobald einige entschieden sind.",
@@ -341,6 +344,7 @@ GERMAN: Mapping[str, str] = {
     "unfit.strange": "Für den Grund hat diese Version von Sayso keine Worte: {why}",
     "unfit.requester": "Wer angefragt hat, darf hier nicht mehr anfragen",
     "unfit.older": "Die Datenbank ist älter als das, was zuletzt laufen durfte",
+    "unfit.left": "Das anfragende Programm war nicht mehr da",
     "unfit.surfaces": "Jeder Ort hat die Karte zurückgewiesen",
     "unfit.unshown": "Jeder Ort hat die Karte zurückgewiesen: {why}",
     "unfit.unseen": "Niemand hat es gesehen",
@@ -353,13 +357,14 @@ GERMAN: Mapping[str, str] = {
     "agent.rejected.reason": "{short} wurde abgelehnt. Begründung: {reason}. Es wurde nicht ausgeführt.",
     "agent.expired": "{short} ist abgelaufen: Niemand hat rechtzeitig geantwortet, also lief nichts. Schweigen ist keine Antwort.",
     "agent.withdrawn": "{short} wurde zurückgezogen und nicht ausgeführt.",
-    "agent.withdrawn.why": "{short} wurde zurückgezogen und nicht ausgeführt: {error}.",
+    "agent.withdrawn.unfit": "{short} wurde zurückgezogen und nicht ausgeführt: {error}.",
     "agent.undeliverable": "{short} konnte niemandem gezeigt werden: {why}. Es wurde nicht ausgeführt.",
     "agent.failed": "{short} wurde {how}, schlug aber fehl: {error}",
     "agent.timed_out": "{short} wurde {how}, aber am Zeitlimit abgebrochen. Ein Teil kann schon getan sein.",
     "agent.released": "{short} wurde {how} und darf einmal ausgeführt werden.",
     "agent.refused": "{short} wurde {how}, aber nicht ausgeführt: {error}. Fragen Sie neu an, falls es noch gewünscht ist.",
     "agent.lapsed": "{short} wurde {how}, aber niemand hat es rechtzeitig ausgeführt.",
+    "agent.lapsed.unfit": "{short} wurde {how}, aber nicht ausgeführt: {error}.",
     "agent.unknown": "{short} wurde {how}, aber niemand weiß, ob es lief. Es wird nicht wiederholt. Sehen Sie nach, bevor Sie neu anfragen.",
     "agent.pending": "{tool} braucht die Freigabe eines Menschen ({short}).",
     "agent.allowed": "{short} ist erlaubt.",
@@ -369,6 +374,10 @@ GERMAN: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",
+    "model.title": "Sagen Sie, was getan werden soll, oder beginnen Sie so",
+    "model.prompt.help": "Was kannst du tun?",
+    "model.prompt.pending": "Was ist offen?",
+    "model.prompt.whoami": "Wer bin ich hier?",
     "model.failed": "Das Modell gab keine Antwort: {why}. Mehr wurde nicht gefragt oder ausgeführt. Was gesagt und getan wurde, bleibt: Sagen Sie es noch einmal oder etwas anderes.",
     "model.why.status": "Sein Anbieter antwortete mit Status {status}",
     "model.why.slow": "Es brauchte länger als {seconds} s",
@@ -447,7 +456,7 @@ GERMAN: Mapping[str, str] = {
     ),
     "demo.next": (
         "Weiter: `sayso init` richtet diesen Rechner ein, damit Ihr eigener Agent fragt, bevor er handelt.\n"
-        "`sayso init telegram` oder `sayso init slack` bringt die Karten auf Ihr Telefon.\n"
+        "{commands} bringt die Karten auf Ihr Telefon.\n"
         "docs/tutorial.md geht alles Schritt für Schritt durch (auf Englisch)."
     ),
     "chat.welcome": "{help}\nStrg-D beendet. Offene Anfragen bleiben offen.",
@@ -473,6 +482,7 @@ GERMAN: Mapping[str, str] = {
     "shell.does.scripts": "einen Befehl ausführen, mit diesen Dateien, wie sie jetzt sind: {scripts}",
     "shell.scripts.more": "{scripts} und {count} weitere",
     "shell.scripts.beyond": "Es führt mehr aus, als festgehalten werden kann. Diese Dateien können sich bis dahin ändern: {scripts}",
+    "shell.scripts.unread": "Dieser Dienst kann diese Dateien nicht lesen, sie können sich also bis dahin ändern: {scripts}",
     "shell.scripts.outside": "Diese Dateien liegen außerhalb des Arbeitsordners und können sich bis dahin ändern: {scripts}",
     "shell.unconfined": "Keine Abschottung: Es erreicht alles, was dieser Dienst erreicht.",
     "shell.unconfined_user": "Keine Abschottung: Es erreicht alles, was das Konto der Werkzeuge erreicht.",

@@ -57,7 +57,8 @@ Line: TypeAlias = "tuple[Segment, ...]"
 
 
 def line(wording: Wording, key: str, /, **facts: Segment | Line) -> Line:
-    """Return the sentence with this key as a line. The facts, which are segments or lines, fill its places.
+    """Return the sentence with this key as a line. The facts are segments or lines, which fill the places of the
+    sentence.
 
     Raises KeyError for a missing key or fact.
     """

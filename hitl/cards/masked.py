@@ -88,13 +88,15 @@ def looks_large(args: Mapping[str, object]) -> bool:
 
 
 def key_of(call: Call) -> Key:
-    """Return the inputs of masking, which are the key in the cache."""
+    """Return the texts to mask, which are also the key in the cache."""
     card = call.verdict.card
     return call.args, call.preview, Form(card.order, card.numbers) if card else Form()
 
 
 def masked(call: Call) -> Masked:
-    """Return the masked texts of a call, from the cache if possible. Each surface needs them again at every change."""
+    """Return the masked texts of a call, from the cache if possible. Each surface needs the texts again at every change
+    of the call.
+    """
     key = key_of(call)
     kept = _kept.get(key)
     return keep(key, made(key)) if kept is None else kept

@@ -71,8 +71,8 @@ def is_diff(preview: str) -> bool:
 def sides(diff: str) -> tuple[str, str]:
     """Return the old lines and the new lines of a unified diff. The lines that both texts have are in both.
 
-    After a cut, a hunk has fewer lines than its header says. From there on, a line that looks like a header counts as a
-    line of the text too, so that no line of the text is left out.
+    After a cut, a hunk has fewer lines than its header says. After a cut, a line that looks like a header counts as a
+    line of the text, so that no line of the text is left out.
     """
     old: list[str] = []
     new: list[str] = []
@@ -136,7 +136,8 @@ def _hunks(old: str, new: str) -> Iterator[str]:
 
 
 def _replaced(old: str, new: str) -> tuple[list[str], int, int]:
-    """Do the same as `_compared`, with everything between the shared start and the shared end as one change.
+    """Return the same lines and numbers as `_compared`, but with one change: everything between the shared start and
+    the shared end.
 
     No list of lines is made, because a megabyte may have half a million of them.
     """

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -276,14 +279,14 @@ _FIRST_WORDS = {
     "auth": "basic http npm proxy",
 }
 _SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
-# These words may come after a secret's name, as in `password_old`. The result names a secret too.
+# These words may come after a secret's name, as in `password_old`. The whole name then means a secret too.
 _TRAILING = _words(
     """
     again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
     staging str string test value
     """
 )
-# After one of these words, `token` means a place in a list or a piece of text, and no secret.
+# After one of these words, `token` means a place in a list or a piece of text. Such a token is no secret.
 _PLAIN_TOKENS = _words(
     """
     bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination
@@ -355,9 +358,9 @@ def _compiled_own(kind: str, pattern: str) -> Any:
     try:
         found = re2.compile(rf"({_MARK})|(?:{pattern})", options)
     except re2.error as error:
-        raise ValueError(f"masks.{kind} is no pattern in RE2's syntax: {error}") from error
+        raise MisfitError(Misfit.PATTERN, kind=kind, why=str(error)) from error
     if found.fullmatch("") is not None:
-        raise ValueError(f"masks.{kind} matches a text of no length, so it would match everywhere")
+        raise MisfitError(Misfit.EMPTY_PATTERN, kind=kind)
     return found
 
 
@@ -370,8 +373,8 @@ def _mask_own(text: str) -> str:
 def mask(text: str, *, code: bool = False) -> str:
     """Return the text with its secrets masked.
 
-    With `code`, only known formats are masked, and values that are assigned to a secret's name and begin with a known
-    prefix. Masking a masked text changes nothing.
+    With `code`, only two kinds of secrets are masked: those in a known format, and values with a known prefix that are
+    assigned to a secret's name. Masking a masked text changes nothing.
     """
     if _own:
         text = _mask_own(text)
@@ -386,7 +389,7 @@ def mask(text: str, *, code: bool = False) -> str:
 
 
 def mask_key_lines(text: str) -> str:
-    """Return the text with each line of its private keys masked by itself, so that the number of lines stays."""
+    """Return the text with its private keys masked line by line, so that the number of lines stays."""
     if "private" not in text.lower():
         return text
     masked: str = _compiled(_PRIVATE_KEY.pattern).sub(

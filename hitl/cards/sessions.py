@@ -28,7 +28,7 @@ _SEPARATORS = re.compile(r"[/\\]+")
 
 
 class WaitingSession(Struct, frozen=True):
-    """One agent's session and its pending calls, oldest first. There is at least one."""
+    """One agent's session and its pending calls, at least one call, oldest first."""
 
     calls: tuple[Call, ...]
 
@@ -96,10 +96,10 @@ def session_text(session: WaitingSession, names: Names = NOBODY, wording: Wordin
 
 
 def _told(text: str) -> str:
-    """Return a name that the agent gave. It is masked before it is cut, so that no half of a secret shows."""
+    """Return a name that the agent gave. It is masked before it is cut, so that no part of a secret shows."""
     return one_line(mask(text), _NAME)
 
 
 def _quoted(text: str) -> str:
-    """Return a name that the agent gave, for a sentence of ours, in quotation marks unless it is plain."""
+    """Return a name that the agent gave, for use in a sentence, in quotation marks unless it is plain."""
     return quoted(mask(text), _NAME)

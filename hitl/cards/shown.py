@@ -1,8 +1,8 @@
 """Makes the readable form of a requested action: a phrase for the headline, and the parts that show the action itself.
 
 The parts are the shell line as a person would type it, the diff of a change, and the arguments in the caller's order.
-All texts are visible and masked. A long text is cut in the middle: a line of ours between its start and its end says
-how much is hidden.
+All texts are visible and masked. A long text is cut in the middle. Between its start and its end, a line that Sayso
+adds says how much is hidden.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _COMMANDS = COMMANDS[1:]
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
-#: Arguments whose whole effect a diff shows, and arguments that the executor's sentence may name.
+#: The arguments whose whole effect a diff shows, and the arguments that the executor's sentence may name.
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
@@ -56,15 +56,15 @@ _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 class PartKind(StrEnum):
     """The kinds of parts of a card."""
 
-    #: A command or another text, in a block of its own.
+    #: A command or another text, in its own block.
     CODE = "code"
-    #: A unified diff, in a block of its own.
+    #: A unified diff, in its own block.
     DIFF = "diff"
     #: An argument: its name, and its value if both fit on one line.
     FIELD = "field"
-    #: An argument that is an empty text. The part shows words of ours in its place.
+    #: An argument that is an empty text. The part shows Sayso's words in its place.
     EMPTY = "empty"
-    #: A line of ours: it counts hidden text or hidden arguments.
+    #: A line that Sayso adds. It counts hidden text or hidden arguments.
     OURS = "ours"
 
 
@@ -92,9 +92,8 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown:
-    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take.
-
-    In every language, the same parts are left out.
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that the form may take.
+    The same parts are left out in every language.
     """
     if is_question(call):
         return _question(call, wording)
@@ -104,7 +103,7 @@ def show(call: Call, share: float = 1.0, wording: Wording = IN_ENGLISH) -> Shown
 
 
 def _question(call: Call, wording: Wording) -> Shown:
-    """Return the question, never cut, in a block of its own, and its options with their numbers."""
+    """Return the whole question in its own block, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
     return Shown(
@@ -203,7 +202,7 @@ class _Told:
         return self._wording.say("card.wants.use", tool=quoted(call.tool))
 
     def _stored(self, sentence: str) -> str:
-        """A sentence that was stored in English, on one line of the card."""
+        """Return a sentence that was stored in English, on one line, in the card's language."""
         return one_line(mask(self._wording.retold(sentence)), _PHRASE)
 
     def _within(self, phrase: str) -> str:
@@ -216,7 +215,8 @@ class _Told:
         return isinstance(value, str) and 0 < len(value) <= _NAME and quoted(value) in phrase
 
     def _leave_below(self, fields: Sequence[str] | None, whole: frozenset[str]) -> None:
-        """Drop the arguments that the operator's headline shows whole, and those that the operator doesn't want shown.
+        """Drop the arguments that the operator's headline shows whole, and the arguments that the operator wants to
+        hide.
 
         Details still shows them all. A high or critical request ignores the operator's `fields`.
         """
@@ -301,7 +301,9 @@ def _field(name: str, text: str, room: int, wording: Wording) -> tuple[list[Part
 
 
 def _block(kind: PartKind, text: str, room: int, wording: Wording) -> tuple[list[Part], int]:
-    """Return a text as one block, or its start and its end as two blocks with a line of ours between them."""
+    """Return a text as one block, or its start and its end as two blocks, with a line about the hidden text between
+    them.
+    """
     if not text:
         return [], 0
     limit = _within(text, room)

@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hitl.cards.text import one_line, quoted
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,11 +30,11 @@ def check(template: str) -> str:
     """Return the template unchanged. Raises ValueError, with the reason, if it can't be filled."""
     rest = _PLACE.sub("", template)
     if "{" in rest or "}" in rest:
-        raise ValueError(f"{template!r} has a brace that begins or ends no place: write {{name}}")
+        raise MisfitError(Misfit.BRACE, template=repr(template))
     if wrong := [name for name in _PLACE.findall(template) if not _NAME.fullmatch(name)]:
-        raise ValueError(f"{{{wrong[0]}}} names no argument: use letters, digits, _ and -, and dots between names")
+        raise MisfitError(Misfit.NO_ARGUMENT, name=wrong[0])
     if not template.strip() or len(template) > LONGEST_TEMPLATE:
-        raise ValueError(f"a headline has 1 to {LONGEST_TEMPLATE} characters")
+        raise MisfitError(Misfit.HEADLINE, longest=LONGEST_TEMPLATE)
     return template
 
 

@@ -37,7 +37,7 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# A cut looks back this many characters for a sure cluster boundary. Clusters of real text are far shorter.
+# To find a sure cluster boundary, a cut looks at this many characters before it. Clusters of real text are far shorter.
 _LOOK_BACK = 1000
 # A line shows only the start and the end of a long text, so only this many characters of each are made visible.
 _EDGE = 5000
@@ -116,8 +116,8 @@ def _in_one_line(text: str) -> str:
 def cut_middle(text: str, limit: int, wording: Wording = IN_ENGLISH) -> Cut:
     """Return the text in at most `limit` characters: its start, a count of the missing characters, and its end.
 
-    No grapheme cluster and no escape of ours is split, so the result may be a little shorter. If `limit` is too short
-    for the count itself, the result is longer than `limit`.
+    No grapheme cluster and no escape is split, so the result may be a little shorter. If `limit` is too short for the
+    count itself, the result is longer than `limit`.
     """
     return _cut(text, limit, lambda count: wording.say("card.left_out", count=count))
 
@@ -137,7 +137,8 @@ def _in_signs(count: int) -> str:
 
 
 def split_middle(text: str, limit: int) -> tuple[str, str, int]:
-    """Return the start and the end of a text, with at most `limit` characters together, and the count of the rest.
+    """Return the start and the end of a text, with at most `limit` characters together, and the number of the other
+    characters.
 
     Each part is cut at a line break, if it keeps more than half of its characters that way.
     """
@@ -153,7 +154,7 @@ def split_middle(text: str, limit: int) -> tuple[str, str, int]:
 
 
 def folded(text: str) -> str:
-    r"""Return a visible text in which each long run that could push the rest out of sight is replaced by a count.
+    r"""Return a visible text with a count in place of each long run that could push other text out of sight.
 
     Such a run is more than 3 line breaks, more than 30 blanks, or more than 8 times the same escape. For example, 600
     line feeds become `[⏎ x600]`. The folded text is stored once for readers of all languages, so the counts are written
@@ -167,7 +168,7 @@ def folded(text: str) -> str:
 
 
 def _once(run: regex.Match[str]) -> str:
-    """Return a repeated escape of ours once, with the number of its repetitions."""
+    """Return a repeated escape once, with the number of its repetitions."""
     return f"{run[1]}{_in_catalogue('card.times', len(run[0]) // len(run[1]))}"
 
 
@@ -176,7 +177,7 @@ def _count_of(run: str, characters: str = "\n") -> int:
 
 
 def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
-    """Return a value on one line for a sentence of ours, in quotation marks unless it is plain.
+    """Return a value on one line, for use in a sentence, in quotation marks unless it is plain.
 
     A plain value has only letters, digits, `. / - _ ~ @` and at most two blanks. With `always` it is quoted as well.
     Quotation marks inside a quoted value are written as escapes, so that the value can't pretend to end early.

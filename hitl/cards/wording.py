@@ -27,7 +27,7 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 ENGLISH: Mapping[str, str] = {
     # the reasons for a call's risk
     "why.floor": "It isn't confined, so it can reach more than it names.",
-    "why.unbound": "It runs more files than an approval can bind.",
+    "why.unbound": "It runs files that an approval can't bind.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",
     "why.off": "No policy is asked: the mode is off.",
@@ -172,13 +172,14 @@ ENGLISH: Mapping[str, str] = {
     "ending.rejected.asked": "{by}. To say why, {who} can reply to this message",
     "ending.rejected.reason": "{by}: {reason}",
     "ending.withdrawn": "{by}",
-    "ending.withdrawn.why": "{by}: {why}",
+    "ending.withdrawn.unfit": "Withdrawn {time}: {why}",
     "ending.expired": "Nobody answered by {time}",
     "ending.expired.unseen": "Nobody saw it by {time}",
     "ending.denied": "The policy denies it: {why}",
     "ending.undeliverable": "Nobody could be asked: {why}",
     "ending.refused": "{by} · {why}. Ask again",
     "ending.lapsed": "{by}, but nobody ran it in time. Ask again",
+    "ending.lapsed.unfit": "{by}, but {why}. Nothing ran",
     # the details
     "details.tool": "Tool: {tools}/{tool}",
     "details.action": "Action: {action}",
@@ -254,7 +255,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.expired": "expired: nobody answered in time",
     "outcome.expired.unseen": "expired: nobody saw it",
     "outcome.withdrawn": "withdrawn by {by}",
-    "outcome.withdrawn.why": "withdrawn by {by}: {error}",
+    "outcome.withdrawn.unfit": "withdrawn: {error}",
     "outcome.undeliverable": "undeliverable, so nobody was asked: {why}",
     "outcome.succeeded": "succeeded, {how} by {by}",
     "outcome.failed": "failed, {how} by {by}: {error}",
@@ -262,6 +263,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.released": "released to the requester, {how} by {by}",
     "outcome.refused": "refused before it ran, {how} by {by}: {error}",
     "outcome.lapsed": "lapsed, {how} by {by}: nobody ran it in time",
+    "outcome.lapsed.unfit": "{how} by {by}, but {error}: nothing ran",
     "outcome.question.answered": "answered by {by}: {reason}",
     "outcome.question.declined": "not answered: {by} declined",
     "outcome.by_policy": "the policy",
@@ -412,7 +414,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.waiting": "{who} already has {count:pending request|pending requests}. Nothing was changed. Ask again when some are decided.",
     "refused.confirm": "The confirmation names another call than {short}. Nothing was decided.",
     "refused.not_pending": "{short} is no longer pending.",
-    "refused.again": "The same request was rejected {seconds:second|seconds} ago ({short}). It was not asked again. Do something else, or ask the person.",
+    "refused.again": "The same request ended {seconds:second|seconds} ago ({short}): {outcome}. It was not asked again. Do something else, or ask the person.",
     "refused.peer.kept": "A command that this service runs can't ask it or answer it. Nothing was done.",
     "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
     "refused.pending": "{who} already has {count:pending request|pending requests}. Nothing was recorded. Ask again when some are decided.",
@@ -488,10 +490,6 @@ ENGLISH: Mapping[str, str] = {
     "backup.behind": "The record went on after this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
     "backup.unmarked": "There is no mark at {mark}, so nobody can tell what has run since this backup. The next start ends {open:open request, which will not run|open requests, and none of them will run}.",
     "backup.revoked": "These tokens of the backup are revoked: {names}.",
-    "backup.tokens": "The backup has tokens that work: {names}. No database here tells which of them were revoked since. Nothing was changed. Add --tokens end to revoke them all, or --tokens keep to let them work.",
-    "backup.schema": "{file} has the schema {schema}, and this version of Sayso restores the schema {known}. Nothing was changed. Restore it with the version that made it, and then install this version: its first start brings the database up to date.",
-    "database.older": "{file} has an older schema than this version of Sayso reads. Nothing was changed. Start the service once, which brings the database up to date, or use the version that wrote it.",
-    "database.newer": "A newer version of Sayso wrote {file}. Nothing was changed. Use that version, or a newer one.",
     "backup.level": "Nothing was allowed to run since. {open:open request goes|open requests go} on at the next start.",
     "backtest.judged": "{judged:request|requests} judged by both policies; {shifted:gets|get} another answer.",
     "backtest.shift": "  {count}: {changes} (rule {rule}); decided then: {decided}; such as {examples}",
@@ -509,6 +507,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.strange": "this version of Sayso has no words for the reason: {why}",
     "unfit.requester": "the requester may no longer ask here",
     "unfit.older": "the database is older than what was last allowed to run",
+    "unfit.left": "the program that asked had left",
     "unfit.surfaces": "every surface refused its card",
     "unfit.unshown": "every surface refused its card: {why}",
     "unfit.unseen": "nobody saw it",
@@ -523,13 +522,14 @@ ENGLISH: Mapping[str, str] = {
     "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
     "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",
     "agent.withdrawn": "{short} was withdrawn. It was not run.",
-    "agent.withdrawn.why": "{short} was withdrawn: {error}. It was not run.",
+    "agent.withdrawn.unfit": "{short} was withdrawn: {error}. It was not run.",
     "agent.undeliverable": "{short} could not be asked: {why}. It was not run.",
     "agent.failed": "{short} was {how}, but failed: {error}",
     "agent.timed_out": "{short} was {how}, but was stopped at its time limit. It may have done part of its work.",
     "agent.released": "{short} was {how} and is yours to run, once.",
     "agent.refused": "{short} was {how}, but not run: {error}. Ask again if it is still wanted.",
     "agent.lapsed": "{short} was {how}, but nobody ran it in time. It was not run.",
+    "agent.lapsed.unfit": "{short} was {how}, but {error}. It was not run.",
     "agent.unknown": "{short} was {how}, but nobody knows whether it ran. It is not tried again. Check before you ask again.",
     "agent.pending": "{tool} requires human approval ({short}). A person decides.",
     "agent.allowed": "{short} is allowed.",
@@ -552,6 +552,10 @@ ENGLISH: Mapping[str, str] = {
     # the model-backed agent: sentences for people
     "model.says": "{agent} says:",
     "model.help": "Say what you want done. I plan it, and what could do harm waits until a person approves it. Say stop to end what I am doing, and new to make me forget what was said here.",
+    "model.title": "Say what you want done, or begin with one of these",
+    "model.prompt.help": "What can you do?",
+    "model.prompt.pending": "What is pending?",
+    "model.prompt.whoami": "Who am I here?",
     "model.failed": "The model gave no answer: {why}. Nothing more was asked or run. What was said and done is kept: say it again, or something else, to go on.",
     "model.why.status": "its provider answered with status {status}",
     "model.why.slow": "it took longer than {seconds} s",
@@ -597,11 +601,10 @@ ENGLISH: Mapping[str, str] = {
     ),
     "demo.next": (
         "Next: `sayso init` sets up this machine, so that your own agent asks before it acts.\n"
-        "`sayso init telegram` or `sayso init slack` brings the cards to your phone.\n"
+        "{commands} brings the cards to your phone.\n"
         "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
-    # errors if the service can't be reached
     # `sayso token`
     "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
     "token.none": "There is no token.",
@@ -643,7 +646,6 @@ ENGLISH: Mapping[str, str] = {
     "args.type": "The argument {name} can't be used: {why}. Nothing was asked.",
     "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
     "args.command": "The argument command is longer than a command can be, or holds NUL.",
-    # types of arguments
     # MCP: the actions, their outcomes, and answers to an agent
     "mcp.does": "Runs the tool {tool} of the MCP server {server}.",
     "mcp.reads": "Reads a resource of the MCP server {server}.",
@@ -742,6 +744,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.does.scripts": "run, with these files as they are now: {scripts}",
     "shell.scripts.more": "{scripts}, and {count} more",
     "shell.scripts.beyond": "It runs more than can be bound. These files may change before it runs: {scripts}",
+    "shell.scripts.unread": "This service can't read these files, so they may change before it runs: {scripts}",
     "shell.scripts.outside": "These files are outside of the workspace and may change before it runs: {scripts}",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
     "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
@@ -753,101 +756,23 @@ ENGLISH: Mapping[str, str] = {
     "shell.ended": "It was ended from outside.",
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
-    # the start, at a terminal
-    "start.socket": "Commands and agents of this machine: {path}",
-    "start.http": "HTTP: {host}, port {port}",
-    "start.platform": "{title}: events by {way}; cards go to {places}",
-    "start.asked": "where a request is asked",
-    "start.mcp": "MCP: {servers}",
-    # the first configuration
-    "init.nobody": "An empty name is nobody. Nothing was written.",
-    "init.written": "Wrote {file}.",
-    "init.written.next": "Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.",
-    "init.named": "Settings in the working folder must be named: --config {file}. Nothing was written.",
-    "init.has": "{file} has a [{section}] already. The file stays as it is.",
-    "init.webhook_url": "A webhook needs --webhook-url https://... Nothing was written.",
-    "init.receive": "{platform} can't receive by {receive}, only by one of these: {ways}. Nothing was written.",
-    "init.bot": "Added [{section}] to {file}. Next: put the bot's token into {token_file} (chmod 600), run sayso deploy {section}, start sayso run, and send the bot /whoami: it answers with the id to list as an approver.",
-    "init.app": "Added [{section}] to {file}. Next: make the app from what sayso deploy {section} --manifest prints, put its secrets into these files (chmod 600): {files}. Then run sayso deploy {section}, start sayso run, and write /sayso whoami: it answers with the id to list as an approver.",
-    "init.exists": "{file} is there already and stays as it is. Name another file with --file.",
-    "init.unwritable": "{file} can't be written ({why}). Name another file with --file.",
-    "init.unreadable": "{file} can't be read ({why}). Write one first: sayso init --file {file}.",
-    "init.no_toml": "{file} isn't TOML ({why}). The file stays as it is.",
-    "init.no_secret": "{file} can't be written ({why}). Nothing was added.",
-    "init.no_utf8": "{text} isn't UTF-8, so it can't be in a configuration.",
-    "move.client": "Name a client: {clients}. Nothing was written.",
-    "move.write": "Write this?",
-    "move.not_written": "Nothing was written. Say --yes to write it.",
-    "move.unwritable": "{file} can't be written ({why}). Run the command again with --remove.",
-    "move.written": "Wrote {file} and {settings}. {backup} restores the former file (--remove).\nNext: restart sayso run, then the client.",
-    "move.exposed": "Warning: {server} has a secret in its argument {argument}, and {settings} would hold it as it is. If the server takes it from a variable, use env_files instead.",
-    "move.left": "{server} stays with the client and isn't gated: {why}.",
-    "move.by_hand": "To gate a server that stays, add it to {settings} by hand (docs/how-to/mcp.md), and remove it from the client.",
-    "move.of_project": "{name} (of the project {project})",
-    "move.in_file": "{name} (in {file})",
-    "move.already": "The servers of {client} were moved already. Take that back first with --remove.",
-    "move.nothing": "{file} has no server that can be moved. Nothing was written.",
-    "move.clash": "{settings} has a server {server} already, or would get two of that name. Rename one first.",
-    "move.no_backup": "{file} can't be read: no servers of {client} were moved from here.",
-    "move.changed": "{file} was changed since its servers were moved. Nothing was written. {backup} holds the former file.",
-    "move.not_restored": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again.",
-    "move.not_restored.folder": "{settings} can't be read ({why}). Nothing was restored: {file} and the settings are as they were. When the settings can be read, run the command again in the folder of the move.",
-    "move.half_restored": "{restored} is restored. {settings} can't be written ({why}): it still has the tables [mcp.servers...], and their secrets stay. When it can be written, run the command again.",
-    "move.unreadable": "{file} can't be read ({why}). Name the client's file with --from.",
-    "move.no_settings": "{settings} can't be used ({why}). Write one first with sayso init.",
-    "move.no_toml": "{file} isn't TOML ({why}). Nothing was written.",
-    "move.no_json": "{file} isn't JSON without comments ({why}). Nothing was written.",
-    "move.unsafe": "The client's file is written in a way that can't be edited safely. Nothing was written.",
-    "move.why.unreadable": "it can't be read, and may have servers",
-    "move.why.project": "the file belongs to a project",
-    "move.why.name": "its name has no letter or digit",
-    "move.why.kind": "it has neither a command nor an address for streamable HTTP",
-    "move.why.setting": "the gateway has no setting for its {names}",
-    "move.why.off": "it is switched off",
-    "move.why.token": "its token is in the variable {variable}, which isn't set here",
-    "move.why.filled": "the client fills in a part of it",
-    "move.restored": "Restored {file} as it was.",
-    "move.edited": "The settings were edited or removed since the move. If they have tables [mcp.servers...], these stay, with the files of their secrets. Remove what you don't need.",
-    "deploy.extra": "{module} isn't installed: install sayso[{extra}].",
-    "deploy.none": "There is no [{platform}] in the settings. Add it: sayso init {platform}",
-    "deploy.refused": "{why}. What was done before stays. Run the command again.",
-    "init.alone": "Are you the only approver? Then your own yes counts, up to high risk.",
-    "init.surfaces": (
-        "Requests can be asked and answered in this terminal. Add what else you use:\n"
-        "  1  Telegram\n"
-        "  2  Slack\n"
-        "  3  HTTP, for agents that use a token\n"
-        "  4  a coding agent ({agents})\n"
-        "  5  an MCP client ({clients})"
-    ),
-    "init.choose": "A number from 1 to {last}, or Enter to go on",
-    "init.which": "Which one ({names})",
-    "init.hook": "When the service runs, type: sayso init {host} --config {file}",
-    "init.http": "{file} has [http]. When the service runs, make a token for each agent: sayso token create NAME --scope agent",
-    "init.checks": "sayso doctor --config {file}",
-    "init.run": "Next: mend what is red, then sayso run --config {file}.",
-    "init.not_alone": "--alone means that you are the only requester and approver: leave out --requester and --approver. Nothing was written.",
-    "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
-    "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. Set `defaults: {{timeout_s: {wait}}}` in the policy.",
-    "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
+    # values of settings and policies that can't be used
+    "misfit.two_owners": "{identity} is listed for both {first} and {second}; it must be one person",
+    "misfit.shared": "{identity} is the id of many people at once on {platform} and can't be listed; list each person's own id",
+    "misfit.self_approval": "self_approval can't be critical: a critical call needs a second person",
+    "misfit.span": "give a number and a unit, such as 90m, 24h, 30d or 52w",
+    "misfit.span.endless": "it is longer than time can be counted",
+    "misfit.brace": "{template} has a brace that begins or ends no place: write {{name}}",
+    "misfit.no_argument": "{{{name}}} names no argument: use letters, digits, _ and -, and dots between names",
+    "misfit.headline": "a headline has 1 to {longest} characters",
+    "misfit.pattern": "masks.{kind} is no pattern in RE2's syntax: {why}",
+    "misfit.pattern.empty": "masks.{kind} matches a text of no length, so it would match everywhere",
     # the command line
     "command.full": "The output can't be written: {error}. What is there is not whole.",
     "command.os": "The command stopped: {error}.",
     "command.forbidden": "{user} has no permission for {what}. Run the command as root or as the service's user.",
     "command.usage": "{what} (help: {command} --help)",
     "near.ref": "Did you mean {near}?",
-    "setting.list": 'it must be a list, such as ["one", "two"]',
-    "setting.table": "it must be a table of settings",
-    "setting.bool": "it must be true or false",
-    "setting.whole": "it must be a whole number",
-    "setting.number": "it must be a number",
-    "setting.text": "it must be text in quotes",
-    "setting.choice": "it must be {expected}",
-    "setting.most": "it must be at most {le}",
-    "setting.least": "it must be at least {ge}",
-    "setting.missing": "it is missing",
-    "near.setting": "no such setting (did you mean {near}?)",
-    "near.policy": "{why} (did you mean {near}?).",
     # the command line's lists
     "pending.none": "Nothing is pending.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
@@ -885,6 +810,7 @@ ENGLISH: Mapping[str, str] = {
     "revoke.approved": "In the last 7 days {name} approved {count:request|requests}.",
     "history.line": "{at} UTC  {short}  {risk} {headline}: {outcome}{retained}",
     "pending.request": "{short}  {risk} {headline}  ({left})",
+    "pending.arguments": "        with {arguments}",
     "pending.note": "        note: {note}",
     "pending.choices": "        answers: {choices}",
     "pending.left": "{left} left",
@@ -972,7 +898,7 @@ class Wording:
         if isinstance(value, Person):
             return names.of(value.principal) if names else value.shown
         if isinstance(value, Stored):
-            # A sentence inside another one has lost its full stop.
+            # A sentence inside another sentence has no full stop.
             told = self.retold(value.text)
             return clause(told) if told != value.text else clause(self.retold(f"{value.text}."))
         return "\n".join(str(self.filled(each, names)) for each in value) if isinstance(value, tuple) else value
@@ -985,7 +911,7 @@ class _Count(int):
     request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - `Self` is of Python 3.11's typing, and says no more
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
         made = super().__new__(cls, value)
         made.mark = mark
         return made
@@ -1016,12 +942,12 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: No stored sentence is longer, because executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The values that are counts with their unit, and the values that may be sentences of ours themselves.
+#: The values that are counts with their unit, and the values that may be sentences of the catalogue themselves.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The keys of the sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as our sentences write it. Other texts of digits (a file's name, a ref) may begin with a zero, and stay
+#: A number as our sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero. They stay
 #: unchanged.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of ours: it is quoted, or it is so plain that it needs no quotation marks

@@ -1,4 +1,4 @@
-"""The caller's own order and digits of arguments, for the card.
+"""Keeps the order and the digits in which the caller wrote the arguments, for the card.
 
 Sayso hashes, judges and runs the canonical form (`hitl.proof.canonical`), which sorts names and spells 1250.00 as 1250.
 The order and the digits are stored beside it, with JSON pointers (RFC 6901), and only ever change how the canonical
@@ -14,6 +14,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
+
+from hitl.proof.canonical import pointer_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +77,7 @@ def form_of(args: Mapping[str, Any]) -> Form:
         if isinstance(value, Number) and len(value.text) <= _LONGEST_NUMBER and len(at) <= _LONGEST_POINTER:
             numbers.append((at, value.text))
         elif isinstance(value, dict) and len(order) + len(value) <= _MOST and list(value) != sorted(value, key=_units):
-            members = [_below(at, name) for name in value]
+            members = [pointer_below(at, name) for name in value]
             order += members if max(map(len, members)) <= _LONGEST_POINTER else []
     return Form(tuple(order), tuple(numbers[:_MOST]))
 
@@ -94,17 +96,17 @@ def in_form(args: dict[str, Any], form: Form) -> dict[str, Any]:
         if at not in inside:
             return value
         if isinstance(value, dict):
-            names = sorted(value, key=lambda name: ranks.get(_below(at, name), len(ranks)))
-            return {name: arranged(value[name], _below(at, name)) for name in names}
+            names = sorted(value, key=lambda name: ranks.get(pointer_below(at, name), len(ranks)))
+            return {name: arranged(value[name], pointer_below(at, name)) for name in names}
         if isinstance(value, list):
-            return [arranged(item, _below(at, index)) for index, item in enumerate(value)]
+            return [arranged(item, pointer_below(at, index)) for index, item in enumerate(value)]
         return value
 
     return {**arranged(args, "")}
 
 
 def spelled(value: Any, *, indent: int = 0) -> str:
-    """Return a value as JSON, with the caller's digits: on one line, or each member on a line of its own."""
+    """Return a value as JSON, with the caller's digits: on one line, or with one line for each member."""
     return msgspec.json.format(msgspec.json.encode(_raw(value)), indent=indent).decode()
 
 
@@ -130,12 +132,7 @@ def _walk(args: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         elif isinstance(value, list):
             items = enumerate(value)
         room = max(0, _MOST_SEEN - len(waiting))
-        waiting.extend((_below(at, name), item) for name, item in islice(items, room))
-
-
-def _below(at: str, name: object) -> str:
-    """Return the pointer to a member or an item of the value at `at`."""
-    return f"{at}/{str(name).replace('~', '~0').replace('/', '~1')}"
+        waiting.extend((pointer_below(at, name), item) for name, item in islice(items, room))
 
 
 def _above(pointer: str) -> Iterator[str]:

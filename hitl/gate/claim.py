@@ -67,8 +67,8 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
     """Check that a call may run now, store the changed call that `take` returns, and return it.
 
-    Return None if another change of the call came first, or if the time for the change was over. If the call may not
-    run, store the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
+    Return None if another change came first, or if the time for this change was over. If the call may not run, store
+    the result `refused` and a line of the record, and raise Tampered or InvalidConfirmation.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -119,7 +119,7 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 
 
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
-    """Return the lease that this claimant already holds, or None if nobody has claimed the call.
+    """Return the lease of this claimant, or None if nobody has claimed the call.
 
     Raises an error if the call can't be claimed, if another claimant has it, if the lease is over, or if one of its
     MACs is wrong.
@@ -132,7 +132,7 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     if call.decision not in MAY_RUN or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
-    # The claimant may have run the call and may ask again after a restart. However late the timers are, a lease that is
+    # The claimant may have run the call and may ask again after a restart. Even if the timers are late, a lease that is
     # over permits no run.
     if gate.age(call.claim.until) >= 0:
         raise too_late(await settle(gate, call) or call)

@@ -33,7 +33,7 @@ class Claimant(NamedTuple):
     owner: str
     #: The SHA-256 (hex) of the claimant's secret.
     secret_hash: str
-    #: Returns whether the caller still has its rights and would hear the answer now.
+    #: Returns whether the caller still has its rights and its connection is open.
     ready: Callable[[], bool]
 
 
@@ -54,13 +54,13 @@ class Claimants:
                 del self._by_ref[call.ref]
 
     def ready(self, call: Call) -> Claimant | None:
-        """Return the claimant that would hear its claim now, or None. A call that the service runs has no claimant."""
+        """Return the claimant whose connection is open now, or None. A call that the service runs has no claimant."""
         found = self._by_ref.get(call.ref) if call.runs is Runs.CALLER else None
         return found if found and found.ready() else None
 
 
 class GateContext:
-    """The parts that every use case of the gate works with."""
+    """The parts that every use case of the gate uses."""
 
     def __init__(  # noqa: PLR0913 - each parameter is a port, passed by keyword
         self,

@@ -50,7 +50,7 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Return the answer to a press of a button that no card of this call has."""
+    """Return the answer to a press of a button that cards of this call don't have."""
     return await barred(gate, reply, call, call.verdict, approve=False) or refuse(InvalidConfirmation(), call)
 
 
@@ -106,10 +106,9 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 
 
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
-    """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
-
-    The answer repeats an approver's words only. Other people may answer our message, so it must not hold the words of a
-    person who may not decide. The answer names the call's ref only to approvers and requesters of the call.
+    """Return the answer to a reply that wasn't understood. The contents of the answer depend on the sender's rights. It
+    repeats only an approver's words. Other people may answer our message, so it must not hold the words of a person who
+    may not decide. The answer names the call's ref only to approvers and requesters of the call.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):

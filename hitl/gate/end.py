@@ -1,13 +1,14 @@
 """Ends a call without a decision of an approver.
 
-The call is withdrawn, undeliverable or void after a restore, its requester lost the right to ask, or its process died.
+The call is withdrawn, undeliverable or void after a restore, its caller has left, its requester lost the right to ask,
+or its process died.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.call import Call, Event, Result, State
+from hitl.call import Call, Event, Result, Runs, State
 from hitl.errors import NotApprover, Unavailable
 from hitl.gate.moves import with_decision, with_result
 from hitl.gate.response import too_late
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from hitl.gate.context import GateContext
 
 
-async def withdraw(gate: GateContext, target: str, identity: str) -> Call:
+async def withdraw(gate: GateContext, target: str, identity: str, *, left: bool = False) -> Call:
     """Implement `Gate.withdraw`."""
     call = await known(gate, target)
     principal = gate.people.principal(identity)
@@ -31,7 +32,32 @@ async def withdraw(gate: GateContext, target: str, identity: str) -> Call:
         entry = entry_of(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
         await gate.store.commit(adding(Change(entries=(entry,))))
         raise refusal
-    return await _end(gate, call, Trigger.WITHDRAW, principal)
+    return await _left(gate, call, principal) if left else await _end(gate, call, Trigger.WITHDRAW, principal)
+
+
+async def _left(gate: GateContext, call: Call, by: str) -> Call:
+    """End a call whose caller won't run it any more: withdraw it, or let it lapse if it was decided just before."""
+    why = kept(fact(Unfit.LEFT))
+    for _ in range(TRIES):
+        unclaimed = call.state is State.EXECUTING and call.runs is Runs.CALLER and call.claim is None
+        if call.state is not State.AWAITING and not unclaimed:
+            raise too_late(call)
+
+        def seal(now: datetime, call: Call = call) -> Change:
+            ended = _unrun(gate, call, by, now, why)
+            return Change(ended, entries=(entry_of(ended, Event(ended.status), by, why=why),), posts=edits(gate, ended))
+
+        if ended := await swap(gate, call, seal):
+            return ended
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+def _unrun(gate: GateContext, call: Call, by: str, now: datetime, why: str) -> Call:
+    """Return a call that nobody has claimed with its end: withdrawn if it was pending, else lapsed."""
+    if call.state is State.AWAITING:
+        return with_decision(gate, call, Trigger.WITHDRAW, by, now, error=why)
+    return with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now, error=why)
 
 
 async def undeliverable(gate: GateContext, ref: str, said: str) -> Call:
@@ -68,10 +94,8 @@ async def void(gate: GateContext, call: Call) -> Call | None:
     why = kept(fact(Unfit.OLDER))
 
     def seal(now: datetime) -> Change:
-        if call.state is State.AWAITING:
-            ended = with_decision(gate, call, Trigger.WITHDRAW, "service", now, error=why)
-        elif call.claim is None:
-            ended = with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now, error=why)
+        if call.claim is None:
+            ended = _unrun(gate, call, "service", now, why)
         else:
             ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
         entry = entry_of(ended, Event(ended.status), "service", why=why)

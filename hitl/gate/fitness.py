@@ -60,8 +60,8 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
     """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    # The decision has a MAC, but the state has none. So an edited state can't make a call run: its decision must allow
-    # the run.
+    # The decision has a MAC, and the state has no MAC. So an edited state can't make a call run: the decision must
+    # allow the run.
     if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
@@ -70,7 +70,7 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
-    """Count the votes of the people whose approval counts now, under this verdict and the current directory."""
+    """Count the votes of the people who may approve now, by this verdict and the current directory."""
     now = gate.clock.now()
 
     def person(voter: str) -> str | None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.call import Entry, Event
-from hitl.errors import NotApprover, SaysoError
+from hitl.errors import NotApprover
 from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hitl.call import Ask, Call, Lease, Ran, Reply
     from hitl.gate.response import Answer, Submitted
 
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
 class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
-    `owner` names this process in its leases. The part of `owner` before its last colon names a place in which only one
-    process works at a time; the part after the colon names the process.
+    `owner` names this process in its leases. Before its last colon, `owner` names a place in which only one process
+    works at a time. After the colon, it names the process.
     """
 
     # -- the use cases --------------------------------------------------------------------------------------
@@ -36,22 +34,12 @@ class Gate(GateContext):
         """
         return await submit.submit(self, ask)
 
-    async def submit_all(self, asks: Sequence[Ask]) -> list[Submitted | SaysoError]:
-        """Submit several calls, one after the other. An error of one call doesn't affect the others."""
-        done: list[Submitted | SaysoError] = []
-        for ask in asks:
-            try:
-                done.append(await self.submit(ask))
-            except SaysoError as error:
-                done.append(error)
-        return done
-
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Handle a reply. Return one answer, or one for each call if the words name several.
 
         Replies from all surfaces come here.
 
-        Mistakes of people give answers and never raise. Raises Unavailable if nothing could be recorded.
+        People's mistakes give answers, not errors. Raises Unavailable if nothing could be recorded.
         """
         return await decide.decide(self, reply)
 
@@ -70,13 +58,16 @@ class Gate(GateContext):
         """
         return await decide.add_reason(self, target, identity, reason)
 
-    async def withdraw(self, target: str, identity: str) -> Call:
+    async def withdraw(self, target: str, identity: str, *, left: bool = False) -> Call:
         """Withdraw a pending call, for its requester or an operator.
+
+        `left` says that the program that asked has left, and puts that on the card. Then a call that was decided, and
+        that its caller should have claimed, ends as lapsed at once.
 
         Raises CallUnknown, NotApprover (and records the attempt), or, if the call is over, AlreadyDecided or
         ConfirmationExpired.
         """
-        return await end.withdraw(self, target, identity)
+        return await end.withdraw(self, target, identity, left=left)
 
     async def undeliverable(self, ref: str, said: str) -> Call:
         """End a pending call whose card every surface refused. `said` holds the surface's error message.
@@ -152,8 +143,8 @@ class Gate(GateContext):
         """Return the error for a caller on this machine who has no rights.
 
         Such a caller is an unlisted user or, with `command`, a command that this service runs. The first refusal of a
-        caller is recorded, and then at most one a minute, because every line is a durable write: frequent requests
-        would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
+        caller is recorded, and after that at most one refusal a minute. Every line is a durable write, so frequent
+        requests would delay everybody. The next line counts the refusals that weren't recorded (`unrecorded`). Raises
         Unavailable.
         """
         unrecorded = self.refused_peers.held_back((identity, command))

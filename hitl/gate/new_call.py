@@ -74,12 +74,12 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return what a call does that its caller runs, as its row stores it."""
+    """Return the text that the row stores about the action of a call that its caller runs."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return what a call does whose effects aren't known, as its row stores it: it uses the tool of that name."""
+    """Return the text that the row stores about a call whose effects aren't known: it uses the tool of that name."""
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 

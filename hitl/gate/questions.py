@@ -1,6 +1,6 @@
 """Finds the question that words or a button answer, and writes the answer.
 
-The answer decides the call and is its result, so both are in the same commit: a crash can't come between them.
+The answer decides the call and is its result. Both are in the same commit, so a crash can't come between them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def as_question(verdict: Verdict) -> Verdict:
 async def words_on_question(
     gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
 ) -> Call | Answer | None:
-    """Return the question that the words of a reply answer, or an answer to give instead, or None for other words.
+    """Return the question that the words of a reply answer. Return the gate's answer if the question isn't clear, or
+    None if the words answer no question.
 
     Words that point to a question are about that question. Words that point to no call answer an open question only if
     words could decide a call in that situation (`hitl.gate.target`), and only if they can't be talk between people.
@@ -62,9 +63,8 @@ async def words_on_question(
 
 
 def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
-    """Find the open question that is meant by words which point to no call.
-
-    Return the question, an answer to give instead, or None.
+    """Find the open question that words mean although they point to no call. Return the question, the gate's answer if
+    it isn't clear, or None.
     """
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):

@@ -58,7 +58,7 @@ async def retire(gate: GateContext, call: Call, *, archive: bool) -> Call | None
             entries.insert(0, entry_of(call, Event.ERASED, "service"))
         return Change(kept.evolve(version=call.version + 1), entries=entries)
 
-    # No observer is notified, because the call was over before.
+    # No observer is notified, because the call had ended before.
     change = await gate.store.commit(Unit(Expect(call.ref, call.version), seal))
     return change.call if change else None
 
@@ -77,8 +77,8 @@ def _erased(keys: Keyring, call: Call, now: datetime) -> Call:
         note="",
         verdict=verdict,
         output=None,
-        # The MAC of the decision covers the error of a call that may not run, so this error stays. It reveals no
-        # argument.
+        # The MAC of the decision covers the error of a call that may not run, so this error stays. This error reveals
+        # no argument.
         error=None if call.decision in MAY_RUN else call.error,
         erased_at=now,
     )

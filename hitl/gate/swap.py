@@ -139,7 +139,7 @@ def tell(gate: GateContext, call: Call) -> None:
 
 
 def left_unexplained(gate: GateContext, call: Call) -> Change:
-    """Return the change that ends the wait for a reason. Its edits remove the request for a reason from the cards.
+    """Return the change that ends the wait for a reason. It edits the cards so that they no longer ask for a reason.
 
     The requester is notified if no card shows the end.
     """

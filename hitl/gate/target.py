@@ -4,8 +4,9 @@ Four things can point to a call: the message that the reply answers, the thread 
 it, and its own words. `survey` reads the store; `aim` then decides without any input or output.
 
 Text that points to no call decides only in a private conversation or in a card's own thread, and only if exactly one
-card is open there. The latest message of anyone else there must be that card, or a message of ours about it. Otherwise
-a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or stays silent.
+card is open there. The latest message there from anybody else must be that card, or a message from Sayso about that
+card. Otherwise a "yes" to another question could approve a call. In all other cases Sayso asks which call is meant, or
+stays silent.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """The call that a message of ours is about.
+    """The call that a message from Sayso is about.
 
     `place` is the route of the card, or None if the message isn't a card. `asks` is the identity of the person whom the
     message asks for a reason, or '' if it asks nobody.
@@ -70,12 +71,12 @@ class Scene:
     addressed: bool = False
     #: The call in `follows`, if it is over and belongs to this conversation, or None.
     last: Call | None = None
-    #: Whether it is still early enough to add a reason to a rejection of `last`.
+    #: Whether there is still time to add a reason to a rejection of `last`.
     explainable: bool = False
 
 
 async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
-    """Return the call that a message of ours is about, by the message's id, or None for any other message.
+    """Return the call of one of Sayso's messages, by the message's id. Return None for any other message.
 
     The words of the message never identify the call, because they may repeat a text that somebody typed.
     """
@@ -125,8 +126,8 @@ async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> 
 def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None, Answer]:
     """Return the one call that a reply is about, or None and the answer to give instead.
 
-    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another, it
-    decides neither.
+    `named` is the call with the ref `reading.target`. If the reply points to one call and its words name another call,
+    it decides neither call.
     """
     unclear = reading.verdict is Says.UNCLEAR
     if reading.target and scene.aimed and (named is None or scene.answered is None or named.ref != scene.answered.ref):
@@ -139,7 +140,7 @@ def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None
 
 
 def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
-    """Return the call that is meant by words which point to no call, or None and the answer to give.
+    """Return the call that words mean although they point to no call, or None and the answer to give.
 
     If such words may decide here (`scene.private`), they mean the only open card, if somebody else's latest message is
     about that card, or if the words are unclear and addressed to us. If no card is open, words that aren't unclear may
@@ -156,8 +157,8 @@ def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[
 def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
     """Return whether the words may be about `call`, whose card is the only open card there.
 
-    They may be if somebody else's latest message there is about that card. Unclear words may also be if they are
-    addressed to us, because unclear words decide nothing.
+    They may be about it if somebody else's latest message there is about that card. Unclear words that are addressed to
+    us may be about it too, because unclear words decide nothing.
     """
     return scene.follows == call.ref or (unclear and scene.addressed)
 
@@ -175,8 +176,8 @@ def _pointing(scene: Scene, *, unclear: bool) -> Answer:
 def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     """Return the call that the latest message was about, if somebody else has decided it or its time has ended.
 
-    For a decision of the person's own it returns None, because people know their own decisions. If the reply adds a
-    reason to that person's own rejection, it returns the call nevertheless.
+    If the person themselves decided the call, return None, because people know their own decisions. But if the reply
+    adds a reason to that person's rejection, return the call.
     """
     last = scene.last
     if last is None:
@@ -208,7 +209,8 @@ def typed_refs(text: str, known: Collection[str]) -> set[str]:
 
 
 def each_by_name(gate: GateContext, scene: Scene) -> Answer:
-    """Return the answer to a word for all calls, such as "yes to all": a list of the calls that the person may decide.
+    """Return the answer to words that mean all calls, such as "yes to all": a list of the calls that the person may
+    decide.
 
     Each call must then be decided by its own ref.
     """

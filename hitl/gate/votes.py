@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     #: A function that takes the time of the write, and returns one person's vote with its MAC.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
+#: The kinds of replies that can name their call in words. An approval of another kind must be given twice if the call
+#: is critical.
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
@@ -96,7 +97,8 @@ async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, 
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        # The caller's connection may have closed since `leasing` was read. A claimant that came since must claim alone.
+        # The caller's connection may have closed since `leasing` was read. A claimant that came after that must claim
+        # with a separate request.
         waiting = gate.claimants.ready(call) if leasing else None
         ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now, waiting)
         taken = {"claimed_by": None if waiting else claimant(ended)}
@@ -145,7 +147,8 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 
 
 def _came_before(reply: Reply, first: Prompt) -> bool:
-    """Return whether a reply came before the person was asked for the second yes: it is the first yes again, or older.
+    """Return whether a reply came before the person was asked for the second yes: then it repeats the first yes, or is
+    older.
 
     Only replies from the inbox are checked, because only the inbox can hand over the same event twice.
     """
@@ -174,7 +177,7 @@ async def _second_yes(
 
 
 async def _reason_before(gate: GateContext, call: Call, principal: str) -> str | None:
-    """Return the reason that this person gave with the first yes, if a second yes can still follow it."""
+    """Return the reason that this person gave with the first yes, if there is still time for a second yes."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
         return None

@@ -67,7 +67,7 @@ class Access:
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
         """Return the reason why the person may not decide the call in that place under this verdict, or None.
 
-        A stranger gets no other reason than being a stranger.
+        A stranger gets only the reason that they are on no list.
         """
         principal = self.people.principal(reply.identity)
         if reply.identity in self.people.owners:
@@ -97,8 +97,8 @@ class Access:
         """Return whether the person may answer a question on this surface.
 
         On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
-        machine's socket, an agent could speak as its own user. There a requester may answer their own question only if
-        they could also approve their own call.
+        machine's socket, an agent could speak as its own user. There, a requester may answer their own question only if
+        they may also approve their own call.
         """
         proven = self.people.is_chat(f"{surface}:")
         if not proven and self.asked(principal, call) and not self.may_approve_own(call.verdict, call.origin, surface):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hitl.call import Risk
 from hitl.cards.languages import wording_of
+from hitl.errors import MisfitError
+from hitl.outcomes import Misfit
 from hitl.records import replace
 from hitl.surfaces import Place
 
@@ -50,7 +52,8 @@ class Tried(NamedTuple):
 
     place: str
     approver: str
-    #: '' if the approver has no account on a surface that gets the conversation's cards. Then all of them get the card.
+    #: '' if the approver has no account on a surface that gets the conversation's cards. In that case every surface of
+    #: the conversation gets the card.
     surface: str
 
 
@@ -89,8 +92,7 @@ class Directory:
             self.self_approval_socket,
             *(c.self_approval for c in self.conversations.values()),
         }:
-            msg = "self_approval can't be critical: a critical call needs a second person"
-            raise ValueError(msg)
+            raise MisfitError(Misfit.SELF_APPROVAL)
 
     def _owners(self) -> dict[str, str]:
         """Return identity -> principal. The name of a principal can't be an identity of another principal."""
@@ -98,19 +100,14 @@ class Directory:
         for principal, identities in self.principals.items():
             for identity in identities:
                 if owners.setdefault(identity, principal) != principal:
-                    msg = f"{identity} is listed for both {owners[identity]} and {principal}; it must be one person"
-                    raise ValueError(msg)
+                    raise MisfitError(Misfit.TWO_OWNERS, identity=identity, first=owners[identity], second=principal)
         return owners
 
     def _refuse_shared(self, owners: Mapping[str, str]) -> None:
         listed = {*owners, *(name for names in self._lists() for name in names or ())}
         for surface in self.surfaces.values():
             if shared := sorted(surface.shared & listed):
-                msg = (
-                    f"{shared[0]} stands for many people at once on {surface.title} and can't be listed;"
-                    " list each person's own id"
-                )
-                raise ValueError(msg)
+                raise MisfitError(Misfit.SHARED, identity=shared[0], platform=surface.title)
 
     def place(self, name: str) -> Place:
         """Return the place with this name, parsed by its own surface."""
@@ -137,12 +134,12 @@ class Directory:
         return self._owner.get(identity, identity)
 
     def whose(self, identity: str) -> frozenset[str]:
-        """Return the principal behind an identity and, for an agent's token, the person who answers for it."""
+        """Return the principal of an identity and, for an agent's token, the token's owner too."""
         own = {self.principal(identity)}
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
     def is_revoked(self, identity: str) -> bool:
-        """Return whether this person has no rights any more. An agent's token has no rights if its owner has none."""
+        """Return whether this person has lost all rights. An agent's token loses them with its owner."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
 
     def has_ended(self, identity: str, now: datetime) -> bool:
@@ -164,15 +161,19 @@ class Directory:
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
 
+    def owner(self, place: str) -> str:
+        """Return the principal whose private conversation this is, or whose private conversation has this thread."""
+        return self.principal(self.place(place).chat)
+
     def wording(self, place: str, reader: str = "") -> Wording:
         """Return the language for texts in a place: for everybody there, or for one identity (`reader`).
 
         For one identity, the person's own language comes first, then the conversation's. For everybody, the
-        conversation's language comes first; in a private conversation, the person's comes next. The last choice is
-        always the installation's. The language of a person's app never counts.
+        conversation's language comes first. In a private conversation, the person's language comes next. The last
+        choice is always the installation's language. The language of a person's app never counts.
         """
         own = self.languages.get(self.principal(reader)) if reader else None
-        there = self._conversation(place).language or self.languages.get(self.principal(place))
+        there = self._conversation(place).language or self.languages.get(self.owner(place))
         return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
@@ -213,8 +214,8 @@ class Directory:
     def tested(self, origin: str) -> tuple[Tried, ...]:
         """Return whom `sayso test` asks to answer.
 
-        An approver is named once for each surface that gets the conversation's cards and that has an account of
-        theirs. `origin` is the conversation of requests that come from no chat.
+        An approver is named once for each surface that gets the conversation's cards and on which they have an account.
+        `origin` is the conversation of requests that come from no chat.
         """
         chats = (place for place in self.conversations if self.is_chat(place))
         places = dict.fromkeys((origin, *chats))
@@ -261,7 +262,7 @@ class Directory:
         return named and not self.is_revoked(principal)
 
     def in_force(self) -> Directory:
-        """Return this directory with the revoked people taken off all lists, for checks of who is left."""
+        """Return this directory without the revoked people on its lists, for checks of the remaining people."""
         left = self._left
         places = {
             name: replace(
@@ -294,7 +295,7 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """Return the settings of a place: its own, else those of its room."""
+        """Return the settings of a place, else the settings of its room."""
         found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 

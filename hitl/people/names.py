@@ -112,5 +112,5 @@ def skeleton(text: str) -> str:
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: Knows no names, so people are shown by their ids.
+#: Has no names, so cards show people's ids.
 NOBODY = Names()

@@ -1,7 +1,6 @@
 """Compares two policies on past requests, and suggests rules from past approvals.
 
-The arguments are those of the recorded request. Paths and host names are looked up as they are at the time of the
-comparison.
+The arguments come from the recorded request. Paths and host names are looked up at the time of the comparison.
 """
 
 from __future__ import annotations
@@ -33,9 +32,10 @@ _EXACT = frozenset((str, int, bool, type(None)))
 class Shift(Struct, frozen=True):
     """A group of requests that two policies judge differently: the action of each policy, and the rule of the second.
 
-    `rule` is the reason of the verdict, such as `default_action`, if no rule decided. `changes` are the other parts of
-    the verdict that differ if both policies take the same action: the part's name, its old value, and its new value.
-    `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest first.
+    `rule` is the reason of the verdict, such as `default_action`, if no rule decided. If both policies take the same
+    action, `changes` holds the other parts of the verdict that differ: the part's name, its old value, and its new
+    value. `decisions` counts how these requests ended on record. `examples` are up to EXAMPLES short refs, the latest
+    first.
     """
 
     before: str

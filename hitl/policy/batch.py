@@ -10,7 +10,7 @@ from typing import Any
 from hitl.policy.engine import Policy, load
 from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
-# The document for a row that names the built-in fallback of a foreign system. This document asks about every call.
+# The document for a row that names the built-in fallback of another system. It asks about every call.
 _FALLBACK = '{"default_action": "approve", "rules": []}'
 
 

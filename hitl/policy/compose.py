@@ -88,7 +88,7 @@ def _together(first: Checked, then: Checked) -> Checked:
 
 
 def _default(checked: Checked) -> Action | None:
-    """Return the document's action for calls that match no rule, or None if the document leaves it to its preset."""
+    """Return the document's action for calls that match no rule, or None if the preset's action applies."""
     return checked.default_action if "default_action" in checked.content else None
 
 

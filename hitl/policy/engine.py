@@ -1,8 +1,8 @@
 """The compiled policy: it judges a call in microseconds, and explains its verdicts.
 
-The rules that can apply to a tool are selected once and kept. From these rules, ``index`` finds those whose indexed
-condition may hold. Only the found rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give the same
-verdict for every call.
+The rules that can apply to a tool are selected once and kept. Among these rules, ``index`` finds the rules whose
+indexed condition may hold. Only these rules are tried. ``Policy.judge_slowly`` tries every rule. Both methods give the
+same verdict for every call.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-# at most this many outcomes are cached in a rule's `asked`, because callers may send any number of argument names
+# a rule's `asked` caches at most this many outcomes, because callers may send any number of argument names
 _MAX_NAMES = 32
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
@@ -169,7 +169,7 @@ _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:
-    """Return the arguments that a condition on a role also looks at.
+    """Return the further arguments that a condition on a role looks at.
 
     For a command, this is the working folder in which the command runs.
     """
@@ -227,7 +227,7 @@ def _use(rule: Rule, *, contenox: bool) -> ConditionUse:
 
 
 def _loosens(rule: Rule) -> bool:
-    """Return whether a rule lets more calls run when it holds: it allows calls, or it sets a risk below high."""
+    """Return whether a rule that holds lets more calls run, because it allows calls or sets a risk below high."""
     if rule.action is not None:
         return rule.action == "allow"
     return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
@@ -252,8 +252,8 @@ def _applies(rule: Rule, call: PolicyCall) -> bool:
 def _of_kind(rule: Rule, call: PolicyCall) -> bool:
     """Return whether a rule's kinds include the kind of this tool.
 
-    A tool may contradict its listed kind (`disputed`). In that case only rules that tighten match the tool: rules for
-    the listed kind, and rules for unknown tools.
+    A tool may contradict its listed kind (`disputed`). Then only rules that tighten match the tool: the rules for its
+    listed kind and for unknown tools.
     """
     if disputed(call):
         return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
@@ -620,7 +620,8 @@ def _shell_key(call: PolicyCall) -> str | None:
 def closing(checked: Checked, tool: str) -> Closed:
     """Collect the path globs of the rules that deny or ask for one tool.
 
-    The result has ``untold`` set if such a rule also tests the path in another way, such as a regular expression.
+    ``untold`` is set in the result if one of these rules also tests the path in another way, such as a regular
+    expression.
     """
     call = PolicyCall("", tool, {})
     found: list[globs.Glob] = []

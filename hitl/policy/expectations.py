@@ -117,7 +117,7 @@ def _call(call: Mapping[str, Any]) -> PolicyCall:
 
 
 def plain(value: Any) -> Any:
-    """Return a document's value in the form that JSON would give it, with decimals as floats."""
+    """Return a document's value as JSON would hold it, with decimals as floats."""
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list):

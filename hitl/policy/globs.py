@@ -23,12 +23,46 @@ _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
-    """A pattern that could not match what its author meant; the message says why."""
+    """A pattern that can't match the names that its author meant. The message gives the reason."""
 
 
 def is_pattern(text: str) -> bool:
     """Return whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
     return not WILD.isdisjoint(text)
+
+
+_ODD = re.compile(r"\\.|\[!?[\w.,+@ -]+\]|[\\\[]", re.ASCII | re.DOTALL)
+
+
+def broadened(pattern: str) -> str:
+    """Return a pattern of ``*``, ``?`` and letters that matches at least every name that a shell's pattern matches.
+
+    A class and an escaped character become ``?``. Programs read some brackets in different ways (``[[:alpha:]]``,
+    ``[^a]``, a bracket that isn't closed). Such a bracket and the rest of its component become ``*``.
+    """
+    return "/".join(map(_broadened, pattern.split("/"))) if _WILD.search(pattern) else pattern
+
+
+def _broadened(component: str) -> str:
+    out, at = "", 0
+    for found in _ODD.finditer(component):
+        out += component[at : found.start()]
+        if len(found[0]) == 1:
+            return f"{out}*"
+        out, at = f"{out}?", found.end()
+    return out + component[at:]
+
+
+def names_in(pattern: str) -> tuple[str, ...]:
+    """Return the patterns of single names in a pattern of paths, such as a line of an ignore file (gitignore(5)).
+
+    The names are in lower case, because a program may ignore the case. For a pattern that can't be read, return ``*``.
+    """
+    try:
+        whole = [one.split("/") for one in expand_braces(pattern)] if "{" in pattern else [pattern.split("/")]
+    except BadGlob:
+        return ("*",)
+    return tuple({"*" if "**" in name else name.lower() for parts in whole for name in parts if name} or {"*"})
 
 
 def clean(path: str) -> str:
@@ -229,7 +263,9 @@ def _loose(pattern: str) -> str:
 
 
 def _either(parts: list[str]) -> str:
-    """Return one regular expression for all parts. Their shared beginning and ending compile once, not in each."""
+    """Return one regular expression for all parts. The beginning and the ending that all parts share are compiled only
+    once.
+    """
     if len(parts) == 1:
         return parts[0]
     begin = _ANY_FOLDER if all(part.startswith(_ANY_FOLDER) for part in parts) else ""
@@ -252,7 +288,7 @@ def meets(pattern: str, others: tuple[str, ...], *, hidden: bool = True) -> bool
     ignored. Without ``hidden``, a wildcard at the beginning of a name in ``pattern`` matches no dot, as in a shell
     (POSIX).
     """
-    pattern = pattern.casefold()
+    pattern = broadened(pattern).casefold()
     parts = tuple(pattern.split("/"))
     end, _ = _ending(pattern)
     for other, letters, last in _ends(others):
@@ -276,7 +312,7 @@ _END = re.compile(r"(\[\^?[^\[\]\\\^/]+\])\Z|[^*?\[\]\\/]+\Z")
 
 
 def _ending(pattern: str) -> tuple[str, re.Pattern[str] | None]:
-    """Return the letters at the end of a pattern, or the character class there.
+    """Return the letters or the character class at the end of a pattern.
 
     Return "" and None if the pattern ends in neither.
     """
@@ -300,7 +336,7 @@ def _meet(parts: tuple[str, ...], others: tuple[str, ...], hidden: bool) -> bool
 
 
 def _may_match(one: str, other: str) -> bool:
-    """Return whether some name matches two patterns of one component. A class counts as any character."""
+    """Return whether some name matches both patterns of one component. A class counts as any character."""
     first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
     reached = {(0, 0)}
     seen = set(reached)
@@ -341,7 +377,8 @@ def name_pattern(text: str) -> re.Pattern[str]:
     return re.compile(translate(text), re.DOTALL)
 
 
-#: Characters that no tool's name has. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and ``:``.
+#: Characters that a tool's name can't have. MCP allows letters, digits, ``_``, ``-`` and ``.``; hosts add ``/`` and
+#: ``:``.
 _NO_NAME = re.compile(r"[\s()|^$!\\,;\"'`<>&=%#{}\[\]]")
 _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.model import Action, Problem
-from hitl.policy.text import ParsedDocument, join
+from hitl.policy.text import ParsedDocument
+from hitl.proof.canonical import pointer_below
 from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
@@ -39,7 +40,7 @@ class Notes:
         self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """Add a finding that some dialects refuse and others only warn of. In this dialect, it is a problem."""
+        """Add a finding for an entry that some dialects refuse and others only warn of. This dialect adds a problem."""
         self.refuse(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
@@ -47,9 +48,9 @@ class Notes:
         names = tuple(known)
         for key in value:
             if key in NOT_YET:
-                self.refuse(join(path, key), NOT_YET[key], "leave it out")
+                self.refuse(pointer_below(path, key), NOT_YET[key], "leave it out")
             elif key not in names:
-                self.strictly(join(path, key), f"{key!r} is not a key that is known here", closest(key, names))
+                self.strictly(pointer_below(path, key), f"{key!r} is not a key that is known here", closest(key, names))
 
     def record(
         self, value: Mapping[str, Any], path: str, fields: Mapping[str, EntryKind], required: Iterable[str] = ()
@@ -60,7 +61,7 @@ class Notes:
         for key, kind in fields.items():
             if key not in value and key not in required:
                 continue
-            where = join(path, key)
+            where = pointer_below(path, key)
             if kind.only and found["action"] != kind.only:
                 said = f"means nothing where the action is {found['action']}"
                 self.refuse(where, said, f"it is for 'action: {kind.only}'")

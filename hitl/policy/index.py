@@ -2,8 +2,8 @@
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name, regular expressions in one set per argument. If a value is not plain (a list instead of a text,
-a path with two meanings), every rule filed under that argument is a candidate. The index may return too many rules, but
-never too few.
+a path with two meanings), every rule that is filed under that argument is a candidate. The index may return too many
+rules, but never too few.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 class _Thresholds:
     """Rules with a lower (or an upper) bound on one argument: the limits in order, and the first rule up to each limit.
 
-    ``sign`` is -1 for upper bounds: values and limits change signs, so that they become lower bounds. Below the
-    ``least`` limit no rule holds.
+    ``sign`` is -1 for upper bounds: values and limits change signs, so that they become lower bounds. For a value below
+    the ``least`` limit, no rule holds.
     """
 
     __slots__ = ("_first", "_limits", "_places", "least", "sign")
@@ -142,9 +142,9 @@ class _Thresholds:
 class _Argument:
     """The rules filed under one argument.
 
-    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. The first of these rules that has
-    no other condition certainly leaves a doubt; ``doubted`` is its place. Later rules are left out of ``absent``,
-    because a second doubt changes nothing.
+    ``absent`` lists deny and ask rules that answer UNSURE if the argument is missing. ``doubted`` is the place of the
+    first of these rules that has no other condition, because this rule certainly leaves a doubt. Later rules are left
+    out of ``absent``, because a second doubt changes nothing.
     """
 
     __slots__ = (
@@ -245,8 +245,8 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
     """Return a finder for texts.
 
-    The rules ``odd`` compare with a number, true, false or null. A text may spell such a value in many ways, so these
-    rules are candidates for every text.
+    The rules in ``odd`` compare with a number, true, false or null. A text may spell such a value in many ways, so
+    these rules are candidates for every text.
     """
     most = longest_alike(texts)
 

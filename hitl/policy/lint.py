@@ -160,7 +160,7 @@ def _keys(checked: Checked) -> list[Problem]:
 
 
 def _own(checked: Checked) -> list[Rule]:
-    """Return the rules of the document itself, without those of its presets."""
+    """Return the rules of the document itself, without the rules of its presets."""
     return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 
@@ -169,7 +169,7 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
 
 
 def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
-    """Return pairs of a rule and an earlier rule that applies to every call of the later rule."""
+    """Return pairs of rules: a rule, and an earlier rule that applies to every call of the first."""
     found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:

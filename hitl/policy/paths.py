@@ -1,9 +1,9 @@
 """Finds the files that a path argument may mean, and judges whether a glob covers them.
 
-A path is judged as written and as it resolves (working folder, ``..``, symbolic links, case). Each name that it may
-mean is a *reading*. For a rule that tightens (denies or asks), one covered reading is enough. For a rule that loosens
-(allows), every reading must be covered, and nothing in the path may have two meanings (``~``, ``%2e``, wildcards).
-A hard link doesn't show the other names of its file, so it is judged by the name given.
+A path is judged in two forms: as written, and resolved (working folder, ``..``, symbolic links, case). Each name that
+it may mean is a *reading*. For a rule that tightens (denies or asks), one covered reading is enough. For a rule that
+loosens (allows), every reading must be covered, and nothing in the path may have two meanings (``~``, ``%2e``,
+wildcards). A hard link doesn't show the other names of its file, so it is judged by the given name.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _expanded(glob: Glob, text: str) -> bool:
     if not variables:
         return False
     rest = text[variables[-1].end() :]
-    home = text.startswith("~") and len(variables) == 1  # A home folder lies in no folder that a glob closes.
+    home = text.startswith("~") and len(variables) == 1  # No glob closes a folder that holds a home folder.
     folders = {folder for one in glob.alternatives for folder in ("", *prefixes(one)) if "*" not in folder}
     return any(
         glob.folded.fullmatch(clean(folder + rest)) is not None

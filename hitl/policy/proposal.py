@@ -67,8 +67,8 @@ def proposed(document: Document, suggestions: Sequence[Suggestion]) -> str:
 def usable(document: Document, suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return those suggestions whose rules the document can take.
 
-    A suggested rule must not cover a rule of the document. The covered rule could never apply again, although a person
-    wrote it for these very requests. If one suggestion covers another, only one of the two can be added.
+    A suggested rule must not cover a rule of the document. A covered rule could never apply again, although a person
+    wrote it for exactly these requests. If one suggestion covers another, only one of the two can be added.
 
     Raises:
         PolicyInvalid: the document is in the format of another system.
@@ -143,7 +143,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _inserted(document: str, parsed: text.ParsedDocument, rules: str) -> str:
-    """Return the text with the rules right below its line `rules:`.
+    """Return the text with the rules inserted directly below its line `rules:`.
 
     The caller checks that the document still means the same.
     """

@@ -194,6 +194,18 @@ _LOST: Final = (
     r"|(?:^|[\s;&|(])(?:dropdb|dropuser)\s|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b"
 )
 
+#: Commands that stop this service, or every process of a user. If they ran, nobody could answer the next requests.
+_STOPS: Final = (
+    r"(?:^|[\s;&|(/'\"])(?:"
+    r"(?:pkill|killall|skill|kill)\s[^\n;]*\bsayso"
+    r"|(?:systemctl|service|rc-service|supervisorctl|launchctl|docker|docker-compose|podman|nerdctl|kubectl|oc|helm|fly"
+    r"|flyctl|pm2|monit)\s(?:[^\n;&|]*\s)?(?:stop|kill|rm|down|pause|restart|disable|mask|unload|bootout|remove|delete"
+    r"|scale|uninstall|destroy)\s[^\n;&|]*\bsayso"
+    r"|service\s+sayso\S*\s+(?:stop|restart)"
+    r"|(?:pgrep|pidof|ps)\s[^\n;]*\bsayso[^\n;]*\|\s*xargs\s[^\n;]*\bkill"
+    r"|killall5\s+\S+|kill\s+(?:-\S+\s+)+-1)(?:[\s;&|)'\".@/-]|$)"
+)
+
 _PATTERNS: tuple[tuple[str, int, str], ...] = (
     (
         (
@@ -221,6 +233,7 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
     (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
     (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
     (_LOST, CRITICAL, "destroys infrastructure or stored data"),
+    (_STOPS, CRITICAL, "stops Sayso, or every process"),
     (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
     (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
 )
@@ -235,8 +248,8 @@ _MOST_VALUES = 2_000
 #: At most this many characters of an argument are read.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
-#: Every text that `_LOST` matches holds one of these. Each pattern begins with a letter, not with `\b`, because a
-#: search for a few first letters takes half the time.
+#: Every text that `_LOST` matches holds one of these beginnings of words. Each pattern begins with a letter, not with
+#: `\b`, because a search for a few first letters takes half the time.
 _loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
@@ -501,7 +514,12 @@ def _suspect(text: str) -> bool:
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
     return " " in text and (
-        text[0] in _STATEMENTS or ";" in text or "shred " in text or _loses(text, 0, _MOST_READ) is not None
+        text[0] in _STATEMENTS
+        or ";" in text
+        or "shred " in text
+        or "sayso" in text
+        or "kill" in text
+        or _loses(text, 0, _MOST_READ) is not None
     )
 
 

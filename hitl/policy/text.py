@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from hitl.policy.model import PolicyInvalid, Problem
+from hitl.proof.canonical import pointer_below
 
 Format = Literal["yaml", "json"]
 MAX_TEXT = 4_000_000
@@ -55,7 +56,7 @@ class _Broken(Exception):
 
 
 def sniff(text: str) -> Format:
-    """Guess the format of a text: JSON if it begins like an object or an array, else YAML."""
+    """Guess the format of a text. It is JSON if it begins like an object or an array, else YAML."""
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
@@ -81,11 +82,6 @@ def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocume
     if parsed.problems:
         raise PolicyInvalid(name, parsed.problems)
     return parsed
-
-
-def join(path: str, key: object) -> str:
-    """Return the path of an entry below another path, as a JSON pointer (RFC 6901)."""
-    return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 class _Json:
@@ -141,7 +137,7 @@ class _Json:
             if key in found:
                 raise self.broken(f"the key {key!r} is given twice")
             self.expect(":")
-            found[key] = self.value(join(path, key), depth + 1)
+            found[key] = self.value(pointer_below(path, key), depth + 1)
         self.at += 1
         return found
 
@@ -151,7 +147,7 @@ class _Json:
         while self.peek() != "]":
             if found:
                 self.expect(",")
-            found.append(self.value(join(path, len(found)), depth + 1))
+            found.append(self.value(pointer_below(path, len(found)), depth + 1))
         self.at += 1
         return found
 
@@ -232,14 +228,14 @@ class _Yaml:
                 raise _Broken(line, f"the key {key!r} is given twice")
             if key == "<<" and event.style in (None, ""):
                 raise _Broken(line, "merge keys are not read", "write the entries out")
-            found[key] = self.value(next(self.events), join(path, key), depth + 1)
-            self.parsed.lines[join(path, key)] = line
+            found[key] = self.value(next(self.events), pointer_below(path, key), depth + 1)
+            self.parsed.lines[pointer_below(path, key)] = line
         return found
 
     def sequence(self, path: str, depth: int) -> list[Any]:
         found: list[Any] = []
         while type(event := next(self.events)).__name__ != "SequenceEndEvent":
-            found.append(self.value(event, join(path, len(found)), depth + 1))
+            found.append(self.value(event, pointer_below(path, len(found)), depth + 1))
         return found
 
 

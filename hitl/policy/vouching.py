@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
+from hitl.policy.globs import WILD, Glob, broadened, clean, is_pattern, meets, names_in
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects
 from hitl.policy.shell.found import PathUse
@@ -90,9 +90,8 @@ class Vouching:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
 
     def _file(self, path: str) -> int:
-        """Return YES if the path is a file now, else UNSURE.
-
-        If the path names a branch or folder, git would show all of it.
+        """Return YES if the path is a file now, else UNSURE. If the path names a branch or a folder, git would show all
+        files in it.
         """
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
@@ -158,7 +157,7 @@ class Vouching:
                     return UNSURE
                 if tree is not None and not tree.single:
                     links = frozenset(tree.links)
-                    names = [name for name in tree.files if fnmatchcase(name, part)]
+                    names = [name for name in tree.files if _may_be(name, part)]
                     reached += [posixpath.join(folder, name) for name in names]
                     linked |= {posixpath.join(folder, name) for name in names if name in links}
             folders = reached
@@ -181,7 +180,7 @@ class Vouching:
                 for folder, tree in zip(found, listed, strict=True)
                 if tree is not None and not tree.single
                 for name in tree.files
-                if fnmatchcase(name, part)
+                if _may_be(name, part)
             ]
             if len(found) > _MOST_MATCHES:
                 return None
@@ -212,6 +211,11 @@ class Vouching:
             if known is None:
                 return UNSURE
             found = [name for name in (*found, *known) if name.split("/", 1)[0] != ".git"]
+        if use.shown is not None:
+            unhidden = self._unhidden(use.path, tree)
+            if unhidden is None:
+                return UNSURE
+            use = replace(use, shown=(*use.shown, *unhidden))
         paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
         if use.only and not paths and self._may_name_closed(use):
             return UNSURE
@@ -220,6 +224,13 @@ class Vouching:
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
+
+    def _unhidden(self, path: str, tree: Tree) -> list[str] | None:
+        """Return the patterns of hidden names that the ignore files add to a search, or None if they can't be read."""
+        if self.paths is None or self.cwd is None:
+            return None
+        patterns = self.paths.unhidden(posixpath.join(self.cwd, path), tree.files)
+        return None if patterns is None else [name for one in patterns for name in names_in(one)]
 
     def _may_name_closed(self, use: PathUse) -> bool:
         """Return whether a file that appears before the command runs could match a closed glob."""
@@ -293,14 +304,20 @@ def _example(pattern: str) -> str:
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
 
 
+def _may_be(name: str, pattern: str) -> bool:
+    """Return whether a program could take a name for a match of a pattern."""
+    return fnmatchcase(name, broadened(pattern))
+
+
 def _last(alternative: str) -> str:
     """Return the last component of a glob; for a glob of all files below a folder, the name of the folder."""
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 
 def _passed_over(name: str, use: PathUse) -> bool:
-    """Return whether the command leaves a file out: the file is hidden, or no pattern covers its name."""
+    """Return whether the command leaves a file out: it or its folder is hidden, or no pattern covers its name."""
     parts = name.split("/")
-    if use.visible and any(part.startswith(".") for part in parts):
+    hidden = [part.lower() for part in parts if part.startswith(".")]
+    if use.shown is not None and not all(any(_may_be(part, pattern) for pattern in use.shown) for part in hidden):
         return True
-    return bool(use.only) and not any(fnmatchcase(parts[-1], pattern) for pattern in use.only)
+    return bool(use.only) and not any(_may_be(parts[-1], pattern) for pattern in use.only)

@@ -132,7 +132,7 @@ def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
     for key, item in value.items():
         if type(key) is not str:
             raise _refusal("json.key", at, name=repr(key))
-        place = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+        place = pointer_below(at, key)
         check_text(key, place)
         _check(item, place, depth + 1)
 
@@ -140,6 +140,11 @@ def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
 def _check_depth(at: str, depth: int) -> None:
     if depth > _DEPTH:
         raise _refusal("json.depth", at)
+
+
+def pointer_below(at: str, key: object) -> str:
+    """Return the JSON pointer (RFC 6901) of a member or an item of the value at the pointer `at`."""
+    return f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def check_text(value: str, at: str) -> None:

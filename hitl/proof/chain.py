@@ -1,8 +1,8 @@
-"""The record as hash chains. They reveal every line that was changed, removed or inserted.
+"""The record as hash chains. The chains reveal every line that was changed, removed or inserted.
 
-Each call has its own chain, and the events of the service have another one, with ref "". The field `hash` ties a line
-to the line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without
-the keys can forge a chain. Lines of the first format have a plain SHA-256 there.
+Each call has its own chain. The events of the service have a chain with the ref "". The field `hash` ties a line to the
+line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys
+can forge a chain. Lines of the first format have a plain SHA-256 there.
 
 The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
 back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
@@ -76,7 +76,7 @@ class Steps(Struct, frozen=True):
 
 
 class _Said(Struct):
-    """The part of a line's data that names the inbox event."""
+    """The part of a line's data that holds the name of the inbox event."""
 
     event: str | None = None
 
@@ -87,7 +87,7 @@ _SAID = msgspec.json.Decoder(_Said)
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
-    """Return the entry as line `seq` (from 1) of its chain, after the line whose hash is `prev` (FIRST for none).
+    """Return the entry as line `seq` (from 1) of its chain. `prev` is the hash of the line before it, or FIRST.
 
     Raises InvalidConfirmation if the entry's data has no canonical JSON form.
     """

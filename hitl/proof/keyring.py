@@ -137,7 +137,7 @@ class Keyring:
 
 
 class _Mac:
-    """HMAC-SHA256 (RFC 2104) under one key. It hashes both paddings of the key once, and not for each MAC.
+    """HMAC-SHA256 (RFC 2104) under one key. It hashes both paddings of the key only once.
 
     A call needs ten MACs over a few hundred bytes each, and `hmac.digest` takes twice as long for each.
     """

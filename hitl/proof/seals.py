@@ -246,7 +246,7 @@ def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: st
 
 
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
-    """Return the binding of a message of ours to the call that it is about, with its MAC."""
+    """Return the binding of one of Sayso's messages to its call, with the MAC."""
     return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, pack(message, ref, asks)))
 
 

@@ -18,19 +18,18 @@ from hitl.replies.spelling import fold
 
 #: At most this many characters of a card's arguments are searched.
 _MOST = 20_000
-#: Arguments that are longer than this are texts, and their words don't name the card's action.
+#: A longer argument is a text, and its words don't name the card's action.
 _SHORT = 400
 _WORD = re.compile(r"[^\W\d_]+")
 #: The borders of words inside a name: `sendEmail`.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-#: Ways to say "go ahead" that name no action.
+#: Phrases that mean "go ahead" and name no action.
 _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
-    """Two tables: word -> numbers of its actions.
-
-    One table is for the words of people, the other for the words of a card.
+    """Two tables from a word to the numbers of its actions. One table has the words of people, the other the words of
+    cards.
     """
 
     said: Mapping[str, frozenset[int]]

@@ -6,23 +6,33 @@ are stored as plain numbers, and only for nodes that have them, so that thousand
 very few objects to visit.
 """
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Words
+from types import MappingProxyType
 from typing import TypeGuard
 
 from hitl.replies.templates import Choice, Item, Sequence, TemplateWord
 
 Match = tuple[int, int]
 _DEAD = -1
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Phrases:
-    """All phrases of a language, with their roles."""
+    """All phrases of a language, with their roles.
 
-    def __init__(self) -> None:
+    `accents` holds words with accents, and the same words without them: people leave accents out. In a phrase of
+    several words, both spellings count. `shorts` holds abbreviations, and the words that stand for them in phrases.
+    """
+
+    def __init__(self, accents: Mapping[str, str] = _NONE, shorts: Mapping[str, str] = _NONE) -> None:
+        self._accents = accents
+        self._shorts = shorts
+        self._bare = _NONE
         self._edges: dict[int, dict[str, tuple[int, ...]]] = {}
         self._lists: dict[int, list[tuple[frozenset[str], int]]] = {}
-        self._sets: dict[int, tuple[Choice, frozenset[str]]] = {}
-        self._behind: dict[tuple[int, str], int] = {}
+        self._sets: dict[tuple[int, bool], tuple[Choice, frozenset[str]]] = {}
+        self._behind: dict[tuple[int, str, str | None], int] = {}
         self._roles: list[int] = [0]
         self._members: list[tuple[int, ...]] = [(0,)]
         self._numbers: dict[tuple[int, ...], int] = {(0,): 0}
@@ -31,6 +41,7 @@ class Phrases:
 
     def add(self, template: Sequence, role: int) -> None:
         """Add a template with a role. All templates must be added before the first match."""
+        self._bare = self._accents if len(template) > 1 else _NONE
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
@@ -73,7 +84,7 @@ class Phrases:
 
     def _item(self, item: Item, entries: frozenset[int]) -> frozenset[int]:
         if isinstance(item, TemplateWord):
-            return self._word(item.text, entries)
+            return self._word(self._shorts.get(item.text, item.text), entries)
         exits = self._single_words(item, entries)
         for option in item.options:
             if not _is_word(option):
@@ -85,7 +96,8 @@ class Phrases:
 
         Phrases with the same beginning share a node if that is safe: if exactly one node leads to the shared node.
         """
-        place = (min(entries), text) if len(entries) == 1 else None
+        bare = self._bare.get(text)
+        place = (min(entries), text, bare) if len(entries) == 1 else None
         if place and place in self._behind:
             return frozenset({self._behind[place]})
         node = self._node()
@@ -93,17 +105,20 @@ class Phrases:
             self._behind[place] = node
         for entry in entries:
             edges = self._edges.setdefault(entry, {})
-            edges[text] = (*edges.get(text, ()), node)
+            for spelling in (text, bare) if bare else (text,):
+                edges[spelling] = (*edges.get(spelling, ()), node)
         return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
         """Add one shared edge for all options that are a single word, so that a long list costs as little as a short
         list.
         """
-        if id(item) not in self._sets:
-            words = frozenset(word.text for option in item.options if _is_word(option) for word in option)
-            self._sets[id(item)] = item, words
-        words = self._sets[id(item)][1]
+        place = id(item), self._bare is _NONE
+        if place not in self._sets:
+            texts = [word.text for option in item.options if _is_word(option) for word in option]
+            words = frozenset(self._shorts.get(text, text) for text in texts)
+            self._sets[place] = item, words.union(self._bare[word] for word in words & self._bare.keys())
+        words = self._sets[place][1]
         if not words:
             return frozenset()
         node = self._node()

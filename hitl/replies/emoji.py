@@ -25,9 +25,8 @@ _UNIMPORTANT = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2640\u26
 
 
 class Sign(Enum):
-    """The meaning of an emoji: yes, no, or WITH.
-
-    An emoji with the meaning WITH is no answer alone, but may follow a yes.
+    """The meaning of an emoji: yes, no, or WITH. An emoji with the meaning WITH may follow a yes, but alone it is no
+    answer.
     """
 
     YES = "yes"

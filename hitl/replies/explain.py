@@ -23,7 +23,7 @@ _LONGEST = 40
 
 
 def unanswered(parse: Parse, furthest: int) -> Reading:
-    """Return the unclear reading of a message. `furthest` is the first token that belongs to no phrase."""
+    """Return the unclear reading of a message. `furthest` is the first token that is part of no phrase."""
     tokens = parse.tokens
     if not tokens:
         return unclear(Doubt.NOTHING)

@@ -42,7 +42,9 @@ def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
 
 
 def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, TokenKind] | dict[SpanKind, int]) -> bytearray:
-    """Return the value of the span over each character. Of several spans, the last in the order of `values` counts."""
+    """Return the value of the span over each character. If several spans cover a character, the last in the order of
+    `values` counts.
+    """
     mask = bytearray(len(text))
     for kind, value in values.items():
         for span in spans:

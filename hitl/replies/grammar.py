@@ -30,6 +30,7 @@ from hitl.replies.phrase_roles import (
     YES,
 )
 from hitl.replies.reasons import reason_start, verbatim
+from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Token, TokenKind
@@ -40,10 +41,11 @@ _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
-#: These signs between words offer a choice: "approve/reject", "yes|no".
+#: Between words, these signs offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
-#: After a change of mind, these words may only close the sentence: "I changed my mind, ok".
+#: After a change of mind, one of these words only closes the sentence, and is no yes: "I changed my mind, ok".
 _CLOSES = frozenset({"ok", "okay", "okey"})
+_SPACELESS = frozenset({"Han", "Kana", "Thai"})
 _WORDS_ALONE = frozenset({TokenKind.WORD})
 _APPROVED = Reading(Meaning.APPROVE)
 
@@ -139,7 +141,7 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
 
 
 def _calls(parse: Parse) -> bool:
-    """Return whether a bracket opens right after a word, as in code: "run(yes)"."""
+    """Return whether a bracket directly follows a word, as in code: "run(yes)"."""
     if TokenKind.BREAK not in parse.kinds:
         return False
     pairs = pairwise(parse.tokens)
@@ -170,8 +172,8 @@ def _whose_words(parse: Parse) -> Doubt | None:
 def _is_transcript(parse: Parse) -> bool:
     """Return whether the words follow a speaker's name and a colon: "bot: yes".
 
-    Our own name before the colon says that the words are for us. A yes before the colon is the person's own, and a ref
-    there names the call.
+    The bot's name before the colon says that the words are for the bot. A yes before the colon is the person's own. A
+    ref before the colon names the call.
     """
     if TokenKind.BREAK not in parse.kinds:
         return False
@@ -185,7 +187,9 @@ def _is_transcript(parse: Parse) -> bool:
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
-    """Return whether an emoji without words comes with signs of another meaning: a lone "!", or a foreign id."""
+    """Return whether a message without words has signs of another meaning beside its emoji: a lone "!", or a foreign
+    id.
+    """
     if not parse.wordless:
         return False
     breaks = [i for i, token in enumerate(parse.tokens) if token.kind is TokenKind.BREAK and token.text.strip()]
@@ -205,7 +209,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     end = len(parse.tokens)
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
-    runs_on = after < end and parse.tokens[after].kind is TokenKind.WORD
+    runs_on = _runs_on(parse, after)
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
@@ -217,6 +221,16 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     return Reading(
         Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, start, max(reason_at, after))
     )
+
+
+def _runs_on(parse: Parse, at: int) -> bool:
+    """Return whether a word follows the no without a stop between them.
+
+    In scripts that put no blanks between words, a blank is a stop.
+    """
+    if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
+        return False
+    return parse.tokens[at].start == parse.tokens[at - 1].end or not scripts(parse.tokens[at].text) <= _SPACELESS
 
 
 def _glued(parse: Parse, at: int) -> bool:
@@ -313,9 +327,7 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
-    own_words = (
-        after < end and parse.tokens[after].kind is TokenKind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
-    )
+    own_words = _runs_on(parse, after) and parse.role_ends(after, BECAUSE | FAULT) < after
     sentence = roles & FAULT or (roles & NO_OPEN and own_words)
     return verbatim(parse, text, start if sentence else reason_at)
 
@@ -334,8 +346,8 @@ def _target(parse: Parse, start: int, end: int) -> str | None:
 def _inside_a_no(parse: Parse, start: int, at: int) -> bool:
     """Return whether a word for all calls is a part of the no at `start`, like "all" in "not at all".
 
-    The word is no part of the no if the words before it are a no already and this no ends with the word, like "all" in
-    "reject all".
+    The word isn't part of the no if the words before it are a no by themselves and the no ends with the word, like
+    "all" in "reject all".
     """
     ends = [end for end, roles in parse.phrases(start) if roles & REFUSES]
     return bool(ends) and start < at < ends[-1] and (at not in ends or parse.longest(at)[0] < ends[-1])

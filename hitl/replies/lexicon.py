@@ -14,6 +14,9 @@ from hitl.replies.templates import Choice, parse, phrases
 
 _LIST = "list "
 _TYPOS = "may be misspelt"
+_ACCENTED = "keeps its accents"
+_SHORTS = "short for"
+_NO_PHRASES = frozenset({_TYPOS, _ACCENTED, _SHORTS})
 _WORD = re.compile(r"[^\s()\[\]|<>,]+|<[^>]+>")
 _PLAIN = re.compile(r"[^()\[\]|<>]+\Z")
 _SHORTEST_BARE = 3
@@ -29,7 +32,7 @@ class Language:
 
     @property
     def phrases(self) -> Phrases:
-        """The phrases of the language. They are built at the first reply that may be in this language."""
+        """The phrases of the language. They are built when the first reply comes that may be in this language."""
         return _graph(self.code)
 
     def known(self, word: str) -> str | None:
@@ -45,8 +48,16 @@ class Language:
 def load(code: str) -> Language:
     """Load the words of a language. Raises `FileNotFoundError` for a language that has no file."""
     sections = _sections(code)
-    vocabulary = frozenset(piece for word in _words(sections) for piece in pieces(word))
-    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))))
+    words = frozenset(piece for word in _words(sections) for piece in pieces(word))
+    vocabulary = words.difference(shorts(code))
+    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))) | shorts(code))
+
+
+@cache
+def shorts(code: str) -> dict[str, str]:
+    """Return a language's abbreviations, and the word that each of them stands for: "ko" and "không"."""
+    entries = (entry.partition(": ") for entry in _all(_sections(code).get(_SHORTS, [])))
+    return {fold(short): fold(word) for short, _, word in entries}
 
 
 @cache
@@ -96,7 +107,7 @@ def pleases(code: str) -> tuple[str, ...]:
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
-    """Of the languages written in these scripts, return those that know the most words of the reply."""
+    """Return the languages in these scripts that know the most words of the reply."""
     order, tables = _written_in(tuple(scripts))
     some: list[str] = []
     by_all = False
@@ -121,7 +132,7 @@ def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[st
 
 
 def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
-    """Of the languages written in these scripts, return those that know the word."""
+    """Return the languages in these scripts that know the word."""
     return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
 
 
@@ -152,7 +163,8 @@ def _graph(code: str) -> Phrases:
     for name, lines in sections.items():
         if name.startswith(_LIST):
             lists[name.removeprefix(_LIST)] = Choice(tuple(parse(p, lists) for p in _all(lines)))
-    graph = Phrases()
+    accents = _accents(load(code).vocabulary, _all(sections.get(_ACCENTED, [])))
+    graph = Phrases(accents, shorts(code))
     for name, lines in sections.items():
         if name in SECTIONS:
             for phrase in _all(lines):
@@ -160,12 +172,21 @@ def _graph(code: str) -> Phrases:
     return graph
 
 
+def _accents(vocabulary: frozenset[str], kept: Sequence[str]) -> dict[str, str]:
+    """Return each word whose spelling without accents is another word of the language: "mí" and "mi" in Spanish.
+
+    Leave out the words of `kept`: without their accents they would say something else in the same phrases.
+    """
+    pairs = ((word, bare(word)) for word in vocabulary.difference(kept) if not word.isascii())
+    return {word: plain for word, plain in pairs if plain != word and plain in vocabulary}
+
+
 def _all(lines: list[str]) -> list[str]:
     return [phrase for line in lines for phrase in phrases(line)]
 
 
 def _words(sections: dict[str, list[str]]) -> set[str]:
-    lines = [line for name, lines in sections.items() if name != _TYPOS for line in lines]
+    lines = [line for name, lines in sections.items() if name not in _NO_PHRASES for line in lines]
     return {word for word in _WORD.findall("\n".join(lines)) if not word.startswith("<") or word == "<3"}
 
 
@@ -177,14 +198,18 @@ def _sections(code: str) -> dict[str, list[str]]:
             current = sections.setdefault(line.removeprefix("= "), [])
         else:
             current.append(line)
-    unknown = [name for name in sections if name not in SECTIONS and name != _TYPOS and not name.startswith(_LIST)]
+    unknown = [
+        name for name in sections if name not in SECTIONS and name not in _NO_PHRASES and not name.startswith(_LIST)
+    ]
     if unknown:
         raise ValueError(f"no such section: {', '.join(unknown)}")
     return sections
 
 
 def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (spelling, word) for each word without its accents, and for small slips. Skip spellings of other words."""
+    """Yield (spelling, word) for each word without its accents, and for small slips. Spellings that are other words are
+    skipped.
+    """
     plain: dict[str, list[str]] = defaultdict(list)
     for word in vocabulary:
         if not word.isascii() and len(word) >= _SHORTEST_BARE:

@@ -23,7 +23,7 @@ class Reading:
     `reason` holds the person's own words after a rejection, unchanged. `target` is the ref that the answer names,
     without `#`. The target `"all"` means every open call; such an answer decides nothing, and the person gets a list of
     the calls instead. `why` is the reason why an unclear message is no answer (a `Doubt`). For an answer in a language
-    without a file of its own, `why` names the language. Otherwise it is None.
+    that has no file, `why` names the language. Otherwise it is None.
     """
 
     verdict: Meaning

@@ -18,7 +18,7 @@ _GREETED = re.compile(
 )
 #: A signature: a space or a line break, a dash, and one name.
 _SIGNED = re.compile(rf"\s[ \t]*[-\u2013\u2014~][ \t]*(?P<name>{_NAME})\s*\Z")
-#: A signature is searched in this many characters at the end of a text.
+#: A signature is searched only in the last characters of a text, at most this many.
 _LONGEST = 60
 
 
@@ -63,7 +63,7 @@ def _names() -> frozenset[str]:
 def _is_name(word: str) -> bool:
     """Return whether a capitalised word can only be a name.
 
-    It must be no phrase in any language, and either be a listed name or be unknown in all languages.
+    The word must be no phrase in any language. It must also be a listed name, or unknown in all languages.
     """
     name = fold(word)
     if not word[0].isupper():

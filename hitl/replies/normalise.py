@@ -1,4 +1,6 @@
-"""Finds the author's own words in a message: without quoted lines and signatures. Also detects character tricks."""
+"""Finds the author's own words in a message, without quoted lines and signatures. It also detects tricks with
+characters.
+"""
 
 import re
 from functools import cache
@@ -48,7 +50,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 #: needed.
 _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
-#: A signature is searched in this many characters at the end of a text.
+#: A signature is searched only in the last characters of a text, at most this many.
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
 #: The closing formula of a letter ("Best regards") comes after one of these.

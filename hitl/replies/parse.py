@@ -1,4 +1,4 @@
-"""Finds in one language which stretches of a message mean yes, no, politeness and so on."""
+"""Finds the parts of a message that mean yes, no, politeness and so on, in one language."""
 
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
@@ -92,11 +92,12 @@ class Parse:
         return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left, without gaps.
+        """Find phrases that follow one another without gaps, from a token on.
 
         A phrase may be used if it has a role in `core` or `also`, is politeness, or stands before a ref. Return the end
-        of the covered tokens, and whether one of the phrases has a role in `core`. A phrase with such a role before a
-        greeting counts only with OPENS in `also`, because a greeting opens a reply.
+        of the covered tokens, and whether one of the phrases has a role in `core`. If a greeting follows a phrase with
+        a role in `core`, the phrase counts only if OPENS is in `also`, because a greeting belongs at the beginning of a
+        reply.
         """
         reach = {start: False}
         furthest = start
@@ -190,7 +191,9 @@ class Parse:
         return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
-        """Return whether a phrase begins inside another phrase and ends after it: "no worries" in "yes, no worries"."""
+        """Return whether a phrase begins inside another phrase and ends after that phrase: "no worries" in "yes, no
+        worries".
+        """
         inner = (self._graph.matches(words, at) for at in range(start + 1, end))
         return any(found and found[-1][0] > end for found in inner)
 
@@ -217,7 +220,9 @@ class Parse:
         return found
 
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
-        """Return whether the longest phrase is a phrase that answers nothing plus a polite word: "okay so please"."""
+        """Return whether the longest phrase has two parts: a phrase that answers nothing, and a polite word ("okay so
+        please").
+        """
         last = found[-1][0] - 1
         end, roles = found[-2]
         return not roles & POLITE and end == last > at + 1 and self._is_polite(last)
@@ -238,7 +243,9 @@ class Parse:
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _is_name(self, at: int, end: int) -> bool:
-        """Return whether a phrase may be the name after a greeting: one word, or one word with "please"."""
+        """Return whether a phrase may be the name after a greeting. It may if it is one word, or one word with
+        "please".
+        """
         if end == at + 2 and not self._is_polite(at + 1):
             return False
         before = range(at - 1, max(at - _LONGEST_ADDRESS, 0) - 1, -1)
@@ -251,8 +258,8 @@ class Parse:
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
         """Return the steps that `covered` can take from a token: the end of each phrase, and its effect.
 
-        The effect is True if the phrase decides, False if it doesn't, and None if it takes back a yes before it. A
-        phrase that introduces a ref counts only if a ref follows it.
+        The effect is True if the phrase decides, False if it doesn't decide, and None if it takes back an earlier yes.
+        A phrase that introduces a ref counts only if a ref follows it.
         """
         token = self.tokens[at]
         if token.kind is TokenKind.WORD:

@@ -1,4 +1,4 @@
-"""Reads answers in languages that have no file of their own.
+"""Reads answers in languages that have no file.
 
 For each of these languages, only a few exact phrases are known.
 """
@@ -13,7 +13,7 @@ from hitl.replies.spelling import pieces
 _SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
-#: Messages with more words than this aren't looked up.
+#: A message with more words than this is not compared with the phrases.
 _MOST_WORDS = 8
 
 

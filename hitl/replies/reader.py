@@ -34,8 +34,8 @@ _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 #: A longer text isn't read at all. Chat messages have at most about 4,000 characters.
 LONGEST = 5_000
-#: Programs write this for a missing number. The reader changes letters to lower case and would take this for a French
-#: no.
+#: Programs write this word for a missing number. The reader changes letters to lower case, and would take the word for
+#: a French no.
 _NOT_A_NUMBER = "NaN"
 _NO_REFS: frozenset[str] = frozenset()
 
@@ -164,7 +164,7 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
     """Return whether a signature holds more than a name.
 
     In the languages `spoken` in the message, a yes, a no and a word of doubt count. In other languages only a no
-    counts, because names mean other words there: Kim is "who" in Turkish.
+    counts, because names are other words there: Kim means "who" in Turkish.
     """
     tokens = tokenise(signature)
     for code in {*_languages(tokens), *spoken}:
@@ -198,9 +198,9 @@ def _languages(tokens: list[Token]) -> list[str]:
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
     """Read the message in one language, or in several languages that must agree.
 
-    The conversation's language is tried first. Then English is tried, if it knows all the words. If neither gives an
-    answer, the languages that know the most words are tried. If these languages know every word, all of them must
-    agree. If they know only some words, only the first of them is tried.
+    The conversation's language is tried first. Then English is tried, if it knows all the words. If neither language
+    gives an answer, the languages that know the most words are tried. If these languages know every word, they must all
+    agree. If they know only some words, only the first language is tried.
     """
     texts = _words(tokens)
     if _spelled_out(texts):
@@ -261,8 +261,8 @@ def _with_unmeasured(
 ) -> list[Reading]:
     """Check the readings against the languages without a file, which have only a few exact phrases.
 
-    Such a language can answer if no other language understood the message. If it contradicts another language, the
-    message is unclear.
+    Such a language gives the answer if no other language understood the message. If its answer contradicts another
+    language, the message is unclear.
     """
     found = _unmeasured_signs(tokens)
     if not found:
@@ -331,7 +331,7 @@ def _words(tokens: list[Token]) -> list[str]:
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     """Return the common result of several languages: the answer of the first language that finds an answer.
 
-    If the verdicts of the languages differ, or another language finds doubt in the same words, the message is unclear.
+    If the languages give different verdicts, or if another language finds a doubt, the message is unclear.
     """
     said = [answers(parse, text) for parse in parses]
     if len(parses) == 1:
@@ -355,7 +355,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 def _hesitates(parse: Parse) -> bool:
     """Return whether a language finds a doubt in the words.
 
-    The doubt may also be the end of a phrase that answers nothing: "but" of "ok but".
+    The doubt may also be the last word of a phrase that answers nothing, such as "but" in "ok but".
     """
     return any(parse.longest(at)[1] & _HESITATES for at in range(len(parse.tokens)))
 
@@ -363,14 +363,14 @@ def _hesitates(parse: Parse) -> bool:
 def _refuses(parse: Parse) -> bool:
     """Return whether a language contradicts a yes that another language found.
 
-    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing contradicts it
-    only if this language finds no yes.
+    A no, a remark or an idiom that answers nothing contradicts the yes. Any other phrase that answers nothing
+    contradicts the yes only if this language finds no yes.
     """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:
-    """Return whether a language finds no rejection, but an unsure phrase of several words: "chyba tak"."""
+    """Return whether a language finds an unsure phrase of several words ("chyba tak") and no rejection."""
     phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
     unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
     return unsure and not _holds(parse, REFUSES)

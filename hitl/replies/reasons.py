@@ -14,7 +14,7 @@ def reason_start(parse: Parse, at: int) -> int:
     while at < end:
         because = parse.role_ends(at, BECAUSE)
         if NOWHERE != because < end:
-            # All words after the connective are the reason, even "I need it", which elsewhere is only polite.
+            # All words after the connective are the reason, even "I need it", which is only polite in other places.
             return _past_breaks(parse, because)
         after = _joint(parse, at)
         if after == NOWHERE:

@@ -11,7 +11,7 @@ _ALSO = "also_ok"
 
 
 def score(rows: Iterable[Mapping[str, Any]], answers: Iterable[Reading]) -> dict[str, int | float | None]:
-    """Compare readings with a corpus's labels, row by row in the same order.
+    """Compare readings with the labels of a corpus, row by row, in the same order.
 
     A row has `text`, `label`, and optionally `reason` and `also_ok` (other answers that aren't wrong). Rows without
     `also_ok` are strict, and only strict rows count for the rates of verdicts. A rate is in percent, or None if there

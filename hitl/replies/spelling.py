@@ -1,4 +1,4 @@
-"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it forgives."""
+"""Makes words comparable: gives all spellings of a word one form, and lists the small slips that it accepts."""
 
 import re
 import unicodedata
@@ -12,7 +12,9 @@ _DROPPED = re.compile(
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2064\u206a-\u206f\ufe00-\ufe0f\ufeff"
     "\u0307\u064b-\u065f\u0670\u0640\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]+"
 )
-_SAME = str.maketrans({"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ة": "ه"})
+_SAME = str.maketrans(
+    {"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ة": "ه", "ş": "ș", "ţ": "ț"}
+)
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"

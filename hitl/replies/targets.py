@@ -10,8 +10,8 @@ _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 _OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
 #: A word or a unit with a number ("after5", "10days"). Such a text counts as a ref only if an open call has that ref.
 _MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
-#: Every ref holds one of these characters, except a ref that is known to be open. So this one search rules out most
-#: words.
+#: Every ref holds one of these characters, except the known refs of open calls. So this search rules out most words at
+#: once.
 _NO_WORD = re.compile("[0-9_]")
 
 

@@ -30,7 +30,7 @@ def is_reason(text: str) -> bool:
     """Return whether an answer to "why yes?" may be a reason, which completes the yes.
 
     Unknown words and remarks ("all good") may be a reason. Words with a question, a condition, a change, a hedge, a
-    "wait" or a no aren't a reason, because a person who says so is thinking again.
+    "wait" or a no aren't a reason, because a person who writes this is reconsidering.
     """
     said = verdict(read(text))
     return said.verdict is Meaning.APPROVE or said.doubt in _MAY_BE_A_REASON

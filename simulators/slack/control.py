@@ -24,11 +24,11 @@ from simulators.slack.state import App, Channel, File, Message, Team, User, View
 
 # Over HTTP; what takes a predicate or a fault object is for Python only.
 VERBS: Final = frozenset(
-    "team user app channel direct join leave archive deactivate uninstall open_home say mention bot_says"
-    " share edit delete unfurl react press submit close command messages message thread ephemerals reload"
-    " views view room person calls deliveries wait_message wait_ephemeral wait_view wait_delivery wait_calls"
-    " wait_drained wait_connected point socket_mode revoke_scope challenge forge replay disconnect cut deafen"
-    " heal flood advance down up".split()
+    "team user app channel direct join leave archive deactivate uninstall open_home open_pane look_beside"
+    " choose_prompt say mention bot_says share edit delete unfurl react press submit close command messages"
+    " message thread ephemerals reload views view room person calls deliveries wait_message wait_ephemeral"
+    " wait_view wait_delivery wait_calls wait_drained wait_connected point socket_mode revoke_scope challenge"
+    " forge replay disconnect cut deafen heal flood advance down up".split()
 )
 
 

@@ -115,6 +115,9 @@ VIEW_NOT_FOUND: Final = Refusal("not_found")
 HASH_CONFLICT: Final = Refusal("hash_conflict")
 PUSH_LIMIT: Final = Refusal("push_limit_reached")
 
+# What the threadless form of assistant.threads.setSuggestedPrompts says to an app without the agent view.
+NOT_AGENT_APP: Final = Refusal("not_agent_app")
+
 FILE_NOT_FOUND: Final = Refusal("file_not_found")
 
 # What a response_url says; it is no method, and answers with a 404.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.records import replace
-from simulators.slack import errors, rooms, shapes
+from simulators.slack import errors, panes, rooms, shapes
 from simulators.slack.contents import changed_content, content, flags, view_body
 from simulators.slack.errors import ApiError, Json
 from simulators.slack.flood import POSTING, TIERS
@@ -447,15 +447,6 @@ def _titled(request: Request, listed: Json) -> File:
     return request.platform.world.files[known.id]
 
 
-def set_status(request: Request) -> Json:
-    """Show below a thread what the app does, or no more (''); the app's next message in the thread ends it, too."""
-    channel = rooms.writable(request.platform, request.app, request.params.required("channel_id"))
-    if not channel.thread(request.params.required("thread_ts")):
-        raise ApiError(errors.THREAD_NOT_FOUND)
-    request.params.text("status")
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method: what does it, which scope it wants (one of them), its tier, and whether it takes JSON.
@@ -473,7 +464,9 @@ class Method:
 METHODS: Final[Mapping[str, Method]] = {
     "api.test": Method(api_test, tier=4),
     "apps.connections.open": Method(connections_open, tier=1, app_level=True),
-    "assistant.threads.setStatus": Method(set_status, ("assistant:write", "chat:write"), 0),
+    "assistant.threads.setStatus": Method(panes.set_status, ("assistant:write", "chat:write"), 0),
+    "assistant.threads.setSuggestedPrompts": Method(panes.set_suggested_prompts, ("assistant:write",), 4),
+    "assistant.threads.setTitle": Method(panes.set_title, ("assistant:write",), 4),
     "auth.test": Method(auth_test, tier=4),
     "bots.info": Method(bots_info, ("users:read",), takes_json=False),
     "chat.delete": Method(delete, ("chat:write",)),

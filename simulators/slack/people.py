@@ -17,6 +17,7 @@ from simulators.slack.errors import Json
 from simulators.slack.lookup import AppRef, ChannelRef, Lookup, MessageRef, TeamRef, UserRef, ViewRef
 from simulators.slack.marks import EMOJI
 from simulators.slack.platform import Delivery, DeliveryKind
+from simulators.slack.shapes import ASSISTANT_HEAD
 from simulators.slack.sight import Button
 from simulators.slack.state import (
     ALL_EVENTS,
@@ -27,6 +28,7 @@ from simulators.slack.state import (
     File,
     Kind,
     Message,
+    Pane,
     Team,
     User,
     View,
@@ -77,6 +79,7 @@ class People(Lookup):
         request_url: str = "",
         socket_mode: bool = False,
         org_wide: bool = False,
+        pane: Pane = "",
         bot_token: str = "",
         app_token: str = "",
         signing_secret: str = "",
@@ -103,6 +106,7 @@ class People(Lookup):
             request_url=request_url,
             socket_mode=socket_mode,
             org_wide=org_wide,
+            pane=pane,
         )
         self.world.apps[number] = app
         self.platform.touch()
@@ -192,6 +196,42 @@ class People(Lookup):
             "event_ts": self.platform.next_ts(),
         }
         self.platform.tell_app(target, "app_home_opened", event)
+
+    async def open_pane(self, user: UserRef, app: AppRef | None = None, *, beside: ChannelRef | None = None) -> Message:
+        """Open a new thread in the pane of an app with the assistant view, beside a channel if one is named.
+
+        Return the head of the thread, which Slack writes in the app's name.
+        """
+        target, person = self._app(app), self._user(user)
+        if target.pane != "assistant":
+            raise ControlError(f"{target.name} has no assistant view")
+        room = self._direct(person, target)
+        head = self.platform.post(
+            room, target.user_id, "New chat", subtype=ASSISTANT_HEAD, app_id=target.id, bot_id=target.bot_id
+        )
+        self._tell_of_pane("assistant_thread_started", target, person, head, beside)
+        return head
+
+    async def look_beside(self, user: UserRef, head: Message, beside: ChannelRef, app: AppRef | None = None) -> None:
+        """Look at another channel while the pane of the assistant view is open."""
+        self._tell_of_pane("assistant_thread_context_changed", self._app(app), self._user(user), head, beside)
+
+    def _tell_of_pane(self, kind: str, app: App, person: User, head: Message, beside: ChannelRef | None) -> None:
+        seen = {"channel_id": self._channel(beside).id, "team_id": person.team_id} if beside else {}
+        thread = {"user_id": person.id, "context": seen, "channel_id": head.channel_id, "thread_ts": head.ts}
+        self.platform.tell_app(
+            app, kind, {"type": kind, "assistant_thread": thread, "event_ts": self.platform.next_ts()}
+        )
+
+    async def choose_prompt(
+        self, user: UserRef, title: str, app: AppRef | None = None, *, thread: Message | None = None
+    ) -> Message:
+        """Press a suggested prompt, which sends its message in the person's name."""
+        room = self._direct(self._user(user), self._app(app))
+        prompts = room.prompts.get(thread.ts if thread else "", {})
+        if title not in prompts:
+            raise ControlError(f"there is no prompt {title!r}, only {sorted(prompts)}")
+        return await self.say(user, room, prompts[title], thread=thread)
 
     # Messages ------------------------------------------------------------------------------
 

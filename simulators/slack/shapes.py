@@ -11,6 +11,8 @@ from simulators.slack.state import App, Channel, File, Message, User, View, Worl
 
 #: Sub-types of messages that somebody typed.
 TYPED: Final = frozenset({"", "file_share", "thread_broadcast"})
+#: Sub-type of the message that heads an assistant thread. Slack writes it in the app's name.
+ASSISTANT_HEAD: Final = "assistant_app_thread"
 
 
 def filled(**fields: Any) -> Json:
@@ -112,6 +114,7 @@ def message(one: Message, world: World, root: str = "") -> Json:
         **_bot(one, world),
         **filled(blocks=list(one.blocks), files=[file(each, root) for each in one.files], metadata=one.metadata),
         **_thread(one, world),
+        **_assistant(one, world),
         **({"edited": {"user": one.edited_by, "ts": one.edited_at}} if one.edited_at else {}),
         **filled(reactions=[reaction(*each) for each in one.reactions]),
     }
@@ -152,6 +155,14 @@ def _thread(one: Message, world: World) -> Json:
         "reply_users": people[:5],
         "latest_reply": replies[-1].ts,
     }
+
+
+def _assistant(one: Message, world: World) -> Json:
+    """Return what the head of an assistant thread has beside its text ("assistant_app_thread message")."""
+    if one.subtype != ASSISTANT_HEAD:
+        return {}
+    title = world.channels[one.channel_id].titles.get(one.ts, one.text)
+    return {"thread_ts": one.ts, "assistant_app_thread": {"title": title, "title_blocks": [], "artifacts": []}}
 
 
 def reaction(name: str, users: Iterable[str]) -> Json:

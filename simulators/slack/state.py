@@ -16,6 +16,8 @@ from simulators.slack.errors import Json
 from simulators.slack.sight import Button, Field, Shown, shown
 
 Kind = Literal["channel", "private", "im", "mpim"]
+# The view for agents that an app's manifest declares: none, the assistant view of older apps, or the agent view.
+Pane = Literal["", "assistant", "agent"]
 
 # What events call a kind of channel, and the scopes that let an app see one and read along.
 CHANNEL_TYPES: Final[dict[Kind, str]] = {"channel": "channel", "private": "group", "im": "im", "mpim": "mpim"}
@@ -23,12 +25,13 @@ SCOPE_FAMILY: Final[dict[Kind, str]] = {"channel": "channels", "private": "group
 PREFIXES: Final[dict[Kind, str]] = {"channel": "C", "private": "C", "im": "D", "mpim": "G"}
 
 ALL_SCOPES: Final = frozenset(
-    "app_mentions:read channels:history channels:join channels:read chat:write chat:write.public commands"
-    " files:read files:write groups:history groups:read im:history im:read im:write mpim:history mpim:read"
+    "app_mentions:read assistant:write channels:history channels:join channels:read chat:write chat:write.public"
+    " commands files:read files:write groups:history groups:read im:history im:read im:write mpim:history mpim:read"
     " mpim:write reactions:read reactions:write team:read users:read users:read.email".split()
 )
 ALL_EVENTS: Final = frozenset(
-    "app_home_opened app_mention app_uninstalled channel_archive group_archive member_joined_channel"
+    "app_context_changed app_home_opened app_mention app_uninstalled assistant_thread_context_changed"
+    " assistant_thread_started channel_archive group_archive member_joined_channel"
     " member_left_channel message.channels message.groups message.im message.mpim reaction_added"
     " reaction_removed tokens_revoked user_change".split()
 )
@@ -66,6 +69,7 @@ class App:
 
     `request_url` is where HTTP deliveries go; with `socket_mode` they go over its sockets instead.
     An app with `org_wide` is installed on the enterprise: its payloads name no team in `team_id`'s place.
+    `pane` is its view for agents.
     """
 
     id: str
@@ -85,6 +89,7 @@ class App:
     socket_mode: bool = False
     org_wide: bool = False
     installed: bool = True
+    pane: Pane = ""
 
     @property
     def user_id(self) -> str:
@@ -196,7 +201,11 @@ class Message:
 
 @dataclass(slots=True)
 class Channel:
-    """A channel or direct conversation with its members and messages; `shared_with` names other teams in it."""
+    """A channel or direct conversation with its members and messages; `shared_with` names other teams in it.
+
+    `titles` has the titles of its assistant threads by their heads, and `prompts` the suggested prompts: title and
+    message of each, by the head of the thread in which they are shown ("" for the conversation itself).
+    """
 
     id: str
     kind: Kind
@@ -207,6 +216,8 @@ class Channel:
     deleted: dict[str, Message] = field(default_factory=dict)
     archived: bool = False
     shared_with: tuple[str, ...] = ()
+    titles: dict[str, str] = field(default_factory=dict)
+    prompts: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def has(self, user_id: str) -> bool:
         """Whether someone is in it."""

@@ -171,7 +171,7 @@ def test_the_operator_decides_where_nobody_knows_what_was_revoked(
     service.start()
 
     assert 1 == refused.returncode
-    assert says(refused.stderr, "backup.tokens", names="ended, going, mine")
+    assert says(refused.stderr, "database.copy.tokens", names="ended, going, mine")
     assert b"no database" * 100 == before
     assert (revoked, False) == (told["revoked"], told["revocations_known"])
     assert revoked == sorted(name for name, ended in states(service).items() if ended and name != "other")

@@ -25,20 +25,21 @@ def test_a_page_installs_checks_and_takes_out_a_hook(install: Callable[..., Inst
     service = install()
     service.start()
     lines = re.findall(r"^(?:sayso (?:init|doctor).*)$", (HOW_TO / f"{host}.md").read_text(), re.MULTILINE)
-    assert [f"sayso init {host}", "sayso doctor", f"sayso init {host} --remove"] == lines
+    assert [f"sayso init {host} --config sayso.toml", "sayso doctor", f"sayso init {host} --remove"] == lines
     programs = service.root / "bin"
     programs.mkdir()
     program = programs / module(host).PROGRAM
     program.write_text(f"#!/bin/sh\necho {'.'.join(map(str, module(host).TRIED))}\n")
     program.chmod(0o755)
     environment = service.surroundings(PATH=f"{programs}:{SAYSO.parent}:{os.environ['PATH']}")
+    del environment["SAYSO_CONFIG"]
 
     def typed(line: str) -> str:
         asks = line.startswith("sayso init")
         done = subprocess.run(
             ["sh", "-c", line + " --yes" * asks],
             env=environment,
-            cwd=service.workspace,
+            cwd=service.config.parent,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

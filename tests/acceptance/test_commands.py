@@ -17,6 +17,8 @@ from hitl.outcomes import Refusal, Told
 from tests.acceptance.installation import Installation
 from tests.sentences import says
 
+pytestmark = pytest.mark.forked
+
 
 @pytest.fixture
 def waiting(service: Installation) -> Iterator[str]:
@@ -58,6 +60,17 @@ def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
     told = say("pending.request", short=waiting, risk="low     ", headline=call["headline"], left=left)
     assert re.fullmatch(re.escape(told).replace("LEFT", r"[45]:\d\d"), line)
     assert say("pending.note", note="release") == note
+
+
+def test_pending_shows_the_arguments_of_a_tool_that_the_service_does_not_know(service: Installation) -> None:
+    """Below the headline, as the card shows them: masked, each with its name."""
+    args = {"to": "Mallory & Co", "amount": 99, "password": "hunter2"}
+    ref = service.call("ask", tools="billing", tool="pay", args=args)["call"]["ref"]
+    listed = service.run("pending").stdout.splitlines()
+    service.call("withdraw", target=ref)
+
+    assert "pay" in listed[0]
+    assert "with to “Mallory & Co”, amount 99, password “[masked 7]”" == listed[1].strip()
 
 
 def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:

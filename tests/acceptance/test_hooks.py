@@ -292,7 +292,7 @@ def test_a_service_that_is_killed_meanwhile_blocks(install: Callable[..., Instal
 
     killer = threading.Thread(target=kill)
     killer.start()
-    done = ran(line(service, "claude-code"), EVENTS["claude-code"], tmp_path)
+    done = ran(line(service, "claude-code", wait_s=20), EVENTS["claude-code"], tmp_path)
     killer.join()
 
     assert "deny" == outcome("claude-code", done)
@@ -373,21 +373,102 @@ def test_a_host_that_never_ends_its_event_gets_a_block(silent: Path) -> None:
         assert 2 == process.wait(PATIENCE_S)
 
 
-def test_a_yes_after_the_host_gave_up_is_not_taken(service: Installation, tmp_path: Path) -> None:
-    """A host that ends the shell leaves the hook behind. The record would say that the host got the call."""
-    program, *words = shlex.split(line(service, "claude-code"))
-    process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
-    with process:
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(numbered("claude-code", "left")).encode())
-        process.stdin.close()
-        (call,) = until(lambda: service.call("pending")["calls"], "the call")
-        process.kill()
-    service.call("decide", target=call["ref"], verb="approve")
-    hook = f"sayso_client.hooks claude-code --socket {service.socket}"
-    until(lambda: not subprocess.run(["pgrep", "-f", hook], check=False, capture_output=True).stdout, "the hook's end")
+#: A host: it starts the command that is its argument in a shell, writes the event, and reads the answer.
+HOST = (
+    "import subprocess, sys; subprocess.run(sys.argv[1], shell=True, input=sys.argv[2].encode(), capture_output=True)"
+)
 
-    assert "approved" == service.call("show", target=call["ref"])["call"]["status"]
+
+def hosted(line: str, number: str) -> subprocess.Popen[bytes]:
+    """A host of its own that asks by the installed command. It has a group of its own, with all that it starts."""
+    event = json.dumps(numbered("claude-code", number))
+    return subprocess.Popen([sys.executable, "-c", HOST, line, event], start_new_session=True)
+
+
+def asked_by(service: Installation, session: str) -> dict[str, Any]:
+    """The pending call whose note or command names this."""
+    found: dict[str, Any] = until(
+        lambda: next((one for one in service.call("pending")["calls"] if session in json.dumps(one)), None), session
+    )
+    return found
+
+
+@pytest.mark.parametrize("killed", ["host", "shell"])
+def test_a_call_is_withdrawn_when_nobody_reads_the_answer_any_more(service: Installation, killed: str) -> None:
+    """The hook outlives the host and the shell around it. It sees at once that they are gone, and the card says so."""
+    host = hosted(line(service, "claude-code"), killed)
+    call = asked_by(service, "claude-code")
+    if killed == "host":
+        host.kill()
+    else:
+        shells = ["pgrep", "-f", rf"^\S*sh -c.*{service.socket}"]
+        for pid in subprocess.run(shells, check=False, capture_output=True, text=True).stdout.split():
+            os.kill(int(pid), signal.SIGKILL)
+    until(lambda: "withdrawn" == service.status(call["ref"]), "the withdrawal")
+    host.wait()
+    shown = service.call("card", target=call["ref"])["card"]["outcome"]
+
+    assert says(shown, "unfit.left")
+    assert json.loads(service.call("show", target=call["ref"])["call"]["record"][-1]["data"])["why"] == "unfit.left"
+
+
+def test_a_yes_to_a_hook_that_was_killed_says_that_nothing_ran(service: Installation) -> None:
+    """The service notices the end of the connection, waits whether somebody comes back, and then tells the approver."""
+    host = hosted(line(service, "claude-code"), "killed")
+    call = asked_by(service, "claude-code")
+    os.killpg(host.pid, signal.SIGKILL)
+    host.wait()
+    service.call("decide", target=call["ref"], verb="approve")
+    until(lambda: "lapsed" == service.status(call["ref"]), "the end of the call")
+    shown = service.call("card", target=call["ref"])["card"]["outcome"]
+
+    assert says(shown, "unfit.left")
+    assert "asked approved lapsed".split() == service.events(call["ref"])
+
+
+def test_only_a_caller_that_nobody_can_follow_takes_its_call_along(service: Installation) -> None:
+    """A hook that defers, a key of the caller's own and `--no-wait` leave a call that somebody comes back for."""
+    ref = service.run("ask", "unwaited", "--no-wait").stdout.strip()
+    stays = [hosted(line(service, "claude-code", defer=True), "defers")]
+    deferred = asked_by(service, "claude-code")
+    stays.append(subprocess.Popen([*asks(service), "keyed", "--key", "k"], env=service.surroundings()))
+    keyed = asked_by(service, "keyed")
+    leaves = subprocess.Popen([*asks(service), "keyless"], env=service.surroundings())
+    keyless = asked_by(service, "keyless")
+    for one in stays:
+        one.kill()
+        one.wait()
+    leaves.kill()
+    leaves.wait()
+    until(lambda: "withdrawn" == service.status(keyless["ref"]), "the withdrawal")
+
+    assert ["pending"] * 3 == [service.status(left) for left in (ref, deferred["ref"], keyed["ref"])]
+    for left in (ref, deferred["ref"], keyed["ref"]):
+        service.call("withdraw", target=left)
+
+
+def asks(service: Installation) -> list[str]:
+    """The words of `sayso-ask` at this service."""
+    return [str(Path(sys.executable).with_name("sayso-ask")), "--socket", str(service.socket)]
+
+
+def test_a_hook_waits_on_while_the_service_restarts(install: Callable[..., Installation], tmp_path: Path) -> None:
+    """The yes to the call that was asked for before the restart allows the tool."""
+    service = install()
+    service.start()
+    person = threading.Thread(target=_restarted_and_approved, args=(service,))
+    person.start()
+    done = ran(line(service, "claude-code"), EVENTS["claude-code"], tmp_path)
+    person.join()
+
+    assert "allow" == outcome("claude-code", done)
+
+
+def _restarted_and_approved(service: Installation) -> None:
+    (call,) = until(lambda: service.call("pending")["calls"], "the call")
+    service.kill()
+    service.start()
+    service.call("decide", target=call["ref"], verb="approve")
 
 
 @pytest.mark.parametrize("trusts", [{}, {"SSL_CERT_FILE": "cert.pem"}, {"SSL_CERT_DIR": "authorities"}], ids=str)

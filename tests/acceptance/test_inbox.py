@@ -8,7 +8,9 @@ import pwd
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
+from bot.cli.main import app
 from hitl.cards.wording import say
 from sayso_client import Sayso, configuration
 from sayso_client.life import Send
@@ -16,7 +18,11 @@ from tests.acceptance.installation import ME
 from tests.sentences import says
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.acceptance.installation import Installation
+
+pytestmark = pytest.mark.forked
 
 
 def asked(service: Installation, name: str) -> dict[str, Any]:
@@ -122,6 +128,22 @@ def test_history_tells_what_came_of_each_request(service: Installation) -> None:
     assert {"rejected"} == {each["status"] for each in rejected}
     assert "" == nothing.stdout
     assert says(nothing.stderr, "audit.none")
+    assert says(nothing.stderr, "setting.read", file=service.config, state=service.state)
+
+
+def test_history_in_a_folder_without_settings_says_where_it_looked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes the empty default folder for the record of a service that has its settings elsewhere."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SAYSO_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    told = CliRunner().invoke(app, ["history"])
+    state = tmp_path / ".local" / "state" / "sayso"
+
+    assert 1 == told.exit_code
+    assert says(told.output, "cli.no_database", state=state)
+    assert says(told.output, "setting.unread", folder=tmp_path, state=state)
 
 
 def test_every_command_calls_a_person_by_their_name(service: Installation) -> None:

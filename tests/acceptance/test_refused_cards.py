@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: The exit status of `sayso ask` for a request that nobody could be asked about.
 UNDELIVERABLE = 13
 
+pytestmark = pytest.mark.forked
+
 
 def settings(approver: str, route: str, section: str) -> str:
     """The settings of a service whose cards go to one room."""

@@ -164,10 +164,11 @@ def test_a_second_service_on_the_same_socket_is_refused(service: Installation) -
     second = service.run("run", SAYSO_STATE=str(service.root / "other-state"))
 
     assert 1 == second.returncode
-    assert f"Another service listens on {service.socket}" in second.stderr.splitlines()[-1]
+    assert says(second.stderr.splitlines()[-1], "api.http.socket.taken", path=service.socket)
     assert ME == service.call("ping")["identity"]
 
 
+@pytest.mark.forked
 def test_the_environment_overrides_the_file(install: Callable[..., Installation]) -> None:
     """Lists are JSON, `__` goes a level down."""
     service = install()
@@ -180,6 +181,7 @@ def test_the_environment_overrides_the_file(install: Callable[..., Installation]
     assert says(refused.stderr, Refusal.PENDING, who=ME, count=1)
 
 
+@pytest.mark.forked
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -195,6 +197,7 @@ def test_settings_that_can_not_be_used_are_two(install: Callable[..., Installati
     assert named in refused.stderr
 
 
+@pytest.mark.forked
 def test_a_command_that_needs_the_settings_names_the_file(install: Callable[..., Installation]) -> None:
     """Not only the service reads them."""
     place = install(settings="aprovers = []\n")
@@ -205,6 +208,7 @@ def test_a_command_that_needs_the_settings_names_the_file(install: Callable[...,
     assert f"sayso: {place.config} can't be used: aprovers: {meant}.\n" == refused.stderr
 
 
+@pytest.mark.forked
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -223,9 +227,11 @@ def test_an_environment_that_can_not_be_used_is_two(
     refused = install().run("pending", **{variable: value})
 
     assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert refused.stderr.startswith(f"sayso: The environment can't be used: {variable}")
+    assert says(refused.stderr, "setting.environment")
+    assert variable in refused.stderr
 
 
+@pytest.mark.forked
 def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Installation]) -> None:
     """A workspace that is a file, a state folder that others can write: said, and nothing is listened on."""
     place = install()
@@ -238,10 +244,11 @@ def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Instal
     place.state.chmod(0o777)
     refused = place.run("run")
     assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert "can be written by other users" in refused.stderr
+    assert says(refused.stderr, "database.folder.writable", path=place.state)
     assert not place.socket.exists()
 
 
+@pytest.mark.forked
 @pytest.mark.parametrize("name", ["taken/run", "long" * 30])
 def test_a_socket_that_can_not_be_made_is_one_line(install: Callable[..., Installation], name: str) -> None:
     """A folder that can't be, a path that is longer than sockets' may be: said, with the setting to change."""
@@ -255,6 +262,7 @@ def test_a_socket_that_can_not_be_made_is_one_line(install: Callable[..., Instal
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.forked
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign")])
 def test_a_port_that_can_not_be_had_is_one_line(install: Callable[..., Installation], host: str, why: str) -> None:
     """Somebody else's port, another machine's address: said with the setting to change, and no service is left."""
@@ -284,6 +292,7 @@ def test_init_writes_settings_that_work(install: Callable[..., Installation]) ->
     assert f"{say('pending.none')}\n" == place.run("pending").stdout
 
 
+@pytest.mark.forked
 def test_init_overwrites_nothing(install: Callable[..., Installation]) -> None:
     """A file that is there stays as it is, and the status says so."""
     place = install()
@@ -303,6 +312,7 @@ def states(place: Installation) -> dict[str, str]:
     return told
 
 
+@pytest.mark.forked
 def test_the_doctor_knows_a_service_of_other_settings(install: Callable[..., Installation], tmp_path: Path) -> None:
     """It answers on the socket of these settings, but it uses another state folder: also where that is a copy."""
     place = install(settings=ALONE)
@@ -317,6 +327,7 @@ def test_the_doctor_knows_a_service_of_other_settings(install: Callable[..., Ins
         assert ("red", True) == (service["state"], str(folder) in service["text"])
 
 
+@pytest.mark.forked
 def test_lost_keys_are_not_replaced(install: Callable[..., Installation]) -> None:
     """New ones would make all that the record holds look changed; the doctor is red and says what to do."""
     service = install()
@@ -336,6 +347,7 @@ def test_lost_keys_are_not_replaced(install: Callable[..., Installation]) -> Non
     assert 0 == service.run("audit", "verify").returncode
 
 
+@pytest.mark.forked
 def test_the_doctor_is_content_with_a_sound_installation(install: Callable[..., Installation]) -> None:
     """No red, exit status 0, a line for each check."""
     place = install(settings=APART)
@@ -350,11 +362,13 @@ def test_the_doctor_is_content_with_a_sound_installation(install: Callable[..., 
     assert all(line[0] in "✔!" for line in done.stdout.splitlines())
 
 
+@pytest.mark.forked
 def test_the_doctor_misses_the_service(install: Callable[..., Installation]) -> None:
     """Down is red."""
     assert "red" == states(install(settings=APART))["service"]
 
 
+@pytest.mark.forked
 def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., Installation]) -> None:
     """Exit status 1, and what was recorded is kept."""
     service = install()
@@ -369,3 +383,29 @@ def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., I
     assert "UNAVAILABLE" == lost.value.code
     service.start()
     assert "pending" == service.status(ref)
+
+
+def test_a_supervisor_hears_when_requests_are_taken_and_when_the_service_stops(
+    install: Callable[..., Installation],
+) -> None:
+    """It waits for the first message before it says that the service has started: sd_notify(3)."""
+    service = install()
+    address = service.root / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(address))
+        supervisor.settimeout(PATIENCE_S)
+        service.launch(NOTIFY_SOCKET=str(address))
+
+        assert b"READY=1" == supervisor.recv(100)
+        assert [] == service.call("pending")["calls"]
+        assert 0 == service.stop()
+        assert b"STOPPING=1" == supervisor.recv(100)
+
+
+def test_a_service_whose_supervisor_is_gone_works_and_says_so_in_its_log(install: Callable[..., Installation]) -> None:
+    """The variable was left in the environment of a shell, for example."""
+    service = install()
+    service.start(NOTIFY_SOCKET=str(service.root / "nobody"))
+
+    until(lambda: "service.not_announced" in service.log, "the line of the log")
+    assert [] == service.call("pending")["calls"]

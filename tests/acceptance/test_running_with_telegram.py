@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tests.acceptance.installation import Installation
 
+pytestmark = pytest.mark.forked
+
 TOKEN = "7100000001:AAtest_" + "0" * 28
 SETTINGS = """
 [telegram]

@@ -37,7 +37,7 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Take) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1/traces", bodies
         server.shutdown()
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sayso_client.hooks import codex
 from tests.acceptance.installation import Installation, until
 from tests.acceptance.making import Maker, install, maker
 from tests.agents.hosts import HOSTS, Bench
 from tests.agents.model import serving
+from tests.hook_service import trust
 
 __all__ = ["install", "maker"]
 pytestmark = pytest.mark.agents
@@ -140,6 +143,27 @@ def test_a_call_does_not_run_where_the_hook_is_broken(service: Installation, ben
     bench.ended(bench.start())
 
     assert not bench.marker.exists()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_codex_skips_the_hooks_that_doctor_says(service: Installation, tmp_path: Path, *, trusted: bool) -> None:
+    """Without the option that skips the question of trust, as people start Codex."""
+    if not HOSTS["codex"].program.exists():
+        pytest.skip("codex isn't installed: make thirdparty-agents")
+    with serving() as model:
+        bench = Bench("codex", tmp_path, model)
+        bench.install(service.socket)
+        bench.host = replace(bench.host, arguments=[one for one in bench.host.arguments if "hook-trust" not in one])
+        if trusted:
+            trust(bench.settings)
+        doctor = codex.skipped(bench.settings, bench.settings.read_text())
+        process = bench.start()
+        if trusted:
+            service.call("decide", target=asked(service, process)["ref"], verb="reject", reason="no")
+        bench.ended(process)
+
+    assert (None if trusted else "hook.codex.untrusted") == doctor
+    assert bench.marker.exists() is not trusted
 
 
 def test_opencode_runs_nothing_where_its_plugin_is_gone(service: Installation, tmp_path: Path) -> None:

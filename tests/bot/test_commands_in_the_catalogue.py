@@ -1,18 +1,22 @@
-"""What setting up prints at a terminal is in the catalogue, so that it is on one page with everything else."""
+"""What setting up and `doctor` print is in the catalogue, so that it is on one page with everything else."""
 
 from __future__ import annotations
 
+import ast
 import json
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from bot.errors import SettingsError
+from bot.settings import load
+from tests.hitl.cards.test_wording import constants
 from tests.pseudo import outside, speak_in_commands
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[2]
 
 #: Names of files, platforms and clients, and what an operating system says: they are no sentences of ours.
 NAMES = (
@@ -82,3 +86,93 @@ def test_moving_a_client_is_in_the_catalogue(tmp_path: Path) -> None:
     assert [] == outside(beside, [*NAMES, str(tmp_path), "files odd idle"])
     done = [*said(*words, "--yes"), *said(*words, "--yes"), *said(*words, "--remove")]
     assert [] == outside([line for line in done if line.startswith("sayso")], [*NAMES, str(tmp_path)])
+
+
+#: Names in the settings of the test below.
+NAMED = "list_files ann matrix room monitor low dev the preset default state db keys json run"
+
+
+def test_what_doctor_finds_is_in_the_catalogue(tmp_path: Path) -> None:
+    """A first configuration before the first start, with a platform, a token's owner and an open port."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(
+        'approvers = ["local:1", "ann"]\nrequesters = ["bot", "local:1"]\nstate = "state"\nworkspace = "work"\n'
+        'runtime = "run"\nroutes = ["matrix:!room"]\nself_approval_socket = "low"\nmode = "monitor"\nstage = "dev"\n'
+        'tools.allow = ["list_files"]\nfallback = { list_files = "pass" }\n'
+        '[stages.dev]\npolicy = "default"\n'
+        '[http]\nport = 0\nhost = "0.0.0.0"\nproxy = true\n[telegram]\nreceive = "polling"\n'
+        '[conversations."slack:T1/C1"]\napprovers = []\n'
+    )
+    report = json.loads("".join(said("doctor", "--json", "--config", str(file))))
+
+    assert len(report) > 12
+    # The client has a catalogue of its own for what it says without a service.
+    texts = [check["text"] for check in report if check["name"] != "service"]
+    found = outside(texts, [*NAMES, str(tmp_path), NAMED])
+
+    assert [] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'approvers = ["a"]\napprovrs = 1',
+        'http.port = "x"\nlog = "loud"\nroutes = 1',
+        'retention.calls = "1h"\nretention.events = "soon"\nself_approval_socket = "critical"',
+        'principals = { ann = ["local:1"], bob = ["local:1"] }',
+        'mcp.servers.files = { command = ["x"], url = "y" }',
+        'telegram.token = "1:x"',
+        "not toml",
+    ],
+)
+def test_an_error_of_the_settings_is_in_the_catalogue(text: str, tmp_path: Path) -> None:
+    """A misspelled key, a wrong type, a value that is out of bounds, an identity of two people."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        load(file).directory()
+
+    assert [] == outside([str(caught.value)], [*NAMES, str(tmp_path), text, *OTHERS])
+
+
+#: Words of Python's TOML parser, and values that a setting may have.
+OTHERS = ("Expected after key in key value pair at line column missing or", "json text off low medium high")
+
+
+#: The files whose sentences are all in a catalogue. `_WORDS` finds a text of them that isn't: the names of checks are
+#: shorter.
+SPEAKING = ("bot/doctor/*.py", "bot/settings.py", "adapters/*/checks.py")
+_WORDS = re.compile(r"([A-Za-z][a-z']*[,;:]? ){3}[a-z]+")
+
+
+def test_the_checks_and_the_settings_hold_no_sentence() -> None:
+    """Each of their words for people comes from a catalogue, so that the page of messages shows it."""
+    files = [path for pattern in SPEAKING for path in sorted(ROOT.glob(pattern))]
+    found = [f"{path.name}:{line}: {text}" for path in files for line, text in constants(path) if _WORDS.search(text)]
+
+    assert len(files) > 5
+    assert [] == found
+
+
+#: The errors for people, and the function with which commands end with one.
+ERRORS = {"SettingsError", "Unavailable", "InvalidConfirmation", "NotApprover", "CallUnknown", "KeyConflict", "fail"}
+
+
+def test_no_error_for_people_holds_a_sentence() -> None:
+    """Its words come from a catalogue, wherever it is raised."""
+    raised = [
+        (path, node)
+        for package in ("adapters", "bot")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS
+    ]
+    texts = [
+        f"{path.name}:{node.lineno}: {one.value}"
+        for path, node in raised
+        for one in ast.walk(node)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and _WORDS.search(one.value)
+    ]
+
+    assert len(raised) > 100
+    assert [] == texts

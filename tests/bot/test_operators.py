@@ -10,6 +10,7 @@ import pytest
 from bot.errors import SettingsError
 from bot.operators import register_of
 from bot.settings import Settings
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ def test_a_file_or_a_module_may_be_named(tmp_path: Path) -> None:
 
     assert ["mine"] == app
     assert None is register_of("telegram", "")
-    with pytest.raises(SettingsError, match=r"slack\.handlers json has no function register"):
+    with raises(SettingsError, "setting.handlers.none", section="slack", named="json"):
         register_of("slack", "json")
 
 
@@ -61,7 +62,7 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     path = handlers(tmp_path, "def register(app):\n    raise SystemExit\n")
     path.chmod(path.stat().st_mode | stat.S_IWOTH)
 
-    with pytest.raises(SettingsError, match="can be changed by anybody"):
+    with raises(SettingsError, "setting.writable", path=path):
         register_of("telegram", str(path))
 
 

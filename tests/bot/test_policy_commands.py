@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
+from tests.sentences import says
 
 DOCUMENT = """version: 1
 forbid:
@@ -87,7 +88,7 @@ class TestCheck:
         done = policy("check", place / "doubtful.yaml")
 
         assert 1 == done.exit_code
-        assert done.stdout.endswith(f"{place}/doubtful.yaml: these are warnings, it can be used\n")
+        assert says(done.stdout.splitlines()[-1], "policy.usable", name=f"{place}/doubtful.yaml")
 
     @pytest.mark.parametrize(("name", "usable"), [("doubtful", True), ("broken", False)])
     def test_programs_are_told_whether_it_would_load(self, place: Path, name: str, *, usable: bool) -> None:

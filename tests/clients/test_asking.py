@@ -114,6 +114,58 @@ def test_an_approved_command_runs_and_its_end_is_reported(service: Service, aski
     assert finished == asking.call
 
 
+def test_the_approval_claims_the_call_for_the_command_that_waits(
+    service: Service, asking: Asking, tmp_path: Path
+) -> None:
+    """One request brings the decision and the permission."""
+    granted = leased(tmp_path, ["touch", "ran"]) | {"call": {**CALL, "status": "running"}}
+    service.answers = [{"call": PENDING}, granted, {"call": {**CALL, "status": "succeeded"}}]
+    asking.ask()
+    asking.wait(claims=True)
+
+    assert asking.approved
+    assert asking.run(["touch", "ran"])
+    assert ["ask", "claim", "finish"] == [request["op"] for request in service.requests]
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_service_that_does_not_wait_with_a_claim_is_asked_in_two_requests(
+    service: Service, asking: Asking, tmp_path: Path
+) -> None:
+    """An older service answers the claim at once. The client must not send one claim after the other."""
+    service.answers = [
+        {"call": PENDING},
+        refused("STILL_PENDING"),
+        *({"call": PENDING}, {"call": CALL}),
+        leased(tmp_path, ["touch", "ran"]),
+        {"call": {**CALL, "status": "succeeded"}},
+    ]
+    asking.ask()
+    asking.wait(claims=True)
+    asking.run(["touch", "ran"])
+
+    assert ["ask", "claim", "wait", "wait", "claim", "finish"] == [request["op"] for request in service.requests]
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_signal_gives_back_what_the_approval_had_just_claimed(service: Service, asking: Asking) -> None:
+    """The command doesn't run, and the record says so at once: not when the lease is over."""
+
+    def interrupted() -> dict[str, Any]:
+        interrupt(signal.SIGTERM)
+        return refused("STILL_PENDING")
+
+    decided = refused("ALREADY_DECIDED")
+    service.answers = [{"call": PENDING}, interrupted, decided, decided, {"call": {**CALL, "status": "failed"}}]
+    with asking:
+        asking.ask()
+        asking.wait(claims=True)
+    ops = [(request["op"], request["body"].get("left"), request["body"].get("result")) for request in service.requests]
+
+    assert [("withdraw", None, None), ("withdraw", True, None), ("finish", None, "failed")] == ops[2:]
+    assert "withdrawn" == asking.call["status"]
+
+
 def test_a_command_keeps_its_status_if_the_service_is_gone(
     service: Service,
     asking: Asking,
@@ -123,7 +175,7 @@ def test_a_command_keeps_its_status_if_the_service_is_gone(
 ) -> None:
     """The command has run, so `ask` exits as the command did, and says that the service doesn't know it."""
     # Otherwise `ask` would try for half a minute to reach the service again. How long it tries isn't the subject here.
-    monkeypatch.setattr("sayso_client.asking._RECONNECT_S", 0.0)
+    monkeypatch.setattr("sayso_client.repeating.PATIENCE_S", 0)
     service.answers = [{"call": CALL}, leased(tmp_path, ["touch", "ran"]), BREAKS]
     outcome = tmp_path / "outcome.json"
 
@@ -192,13 +244,13 @@ def test_a_service_that_is_not_there_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_signal_withdraws_a_pending_call(
     service: Service, asking: Asking, number: signal.Signals, answer: dict[str, Any]
 ) -> None:
-    """A yes that came just before stays unclaimed: the call counts as withdrawn here, and lapses at the service."""
+    """A yes that came just before counts as withdrawn here, and the service lets the call lapse at once."""
 
     def interrupted() -> dict[str, Any]:
         interrupt(number)
         return {"call": PENDING}
 
-    service.answers = [{"call": PENDING}, interrupted, answer]
+    service.answers = [{"call": PENDING}, interrupted, answer, {"call": {**CALL, "status": "lapsed"}}]
     before = signal.getsignal(number)
     with asking:
         asking.ask()

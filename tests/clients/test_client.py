@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,13 +17,47 @@ from hitl.errors import NotApprover
 from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.life import Request
 from sayso_client.settings import configuration
 from sayso_client.wire import request
 from tests.answered import answers
 from tests.clients.answering import answer_with, chunked, problem, read_request
-from tests.sentences import raises
+from tests.patience import PATIENCE_S
+from tests.sentences import raises, says
 
 Answering = Callable[[bytes], Path]
+
+
+ABSENT = """
+import sys
+from sayso_client import ClientError, Request, Sayso, configuration
+try:
+    Sayso(configuration(socket=sys.argv[1]), patience_s=float(sys.argv[2])).call(Request("x", {}), print)
+except ClientError as error:
+    print(error.code, error.message)
+"""
+
+
+def test_a_program_hears_at_once_of_a_socket_that_is_not_there(tmp_path: Path) -> None:
+    """Nobody restarts there, so it doesn't wait."""
+    path = tmp_path / "none.sock"
+    words = [sys.executable, "-c", ABSENT, str(path), "600"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+
+    assert done.stdout.startswith("UNAVAILABLE ")
+    assert says(done.stderr, "reach.tried", where=path)
+
+
+def test_a_program_that_waits_for_a_service_says_at_once_for_which(tmp_path: Path) -> None:
+    """A socket at which nobody listens may belong to a service that restarts. The log says it once."""
+    path = tmp_path / "stale.sock"
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(path))
+    words = [sys.executable, "-c", ABSENT, str(path), "1"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+
+    assert says(done.stdout, "reach.lost")
+    assert [True] == [says(line, "reach.again", where=path) for line in done.stderr.splitlines()]
 
 
 @pytest.fixture
@@ -214,3 +250,13 @@ def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
 
             with answers(NotApprover, match="Not you"):
                 client.call("ask", args={"text": "x" * 1_000_000})
+
+
+def test_a_traceback_names_the_address_and_the_message_does_not() -> None:
+    """Who wrote the wrong address finds it in the note. The message may reach a model, so it names no address."""
+    nowhere = "http://127.0.0.1:1"
+    with Sayso(configuration(url=nowhere, token="t"), patience_s=0) as sayso, pytest.raises(ClientError) as lost:
+        sayso.ask(Request("pay", {}))
+
+    assert says("\n".join(lost.value.__notes__), "reach.tried", where=nowhere)
+    assert "127.0.0.1" not in lost.value.message

@@ -24,16 +24,18 @@ from tests.sentences import raises, says
 
 __all__ = ["answering"]
 #: Options of `sayso ask` that find a service on this machine by its settings.
-LOCAL = {"--config", "--socket"}
+LOCAL = {"--config"}
 
 
-def asked(folder: Path, *options: str, program: str = "sayso-ask") -> subprocess.CompletedProcess[str]:
+def asked(
+    folder: Path, *options: str, program: str = "sayso-ask", **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, with an empty home."""
     name, *words = program.split()
     return subprocess.run(
         [Path(sys.executable).with_name(name), *words, "deploy", *options],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder / "home")},
+        env={"PATH": os.environ["PATH"], "HOME": str(folder / "home"), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -52,7 +54,7 @@ def kept_token(folder: Path, mode: int = 0o600) -> Path:
 def test_the_commands_of_the_client_take_the_options_of_the_services(
     name: str, parser: Callable[[], ArgumentParser]
 ) -> None:
-    """`sayso-ask` and `sayso-wait` lack only the options that find a service on the same machine."""
+    """`sayso-ask` and `sayso-wait` lack only the option that names the service's settings."""
     command = get_command(app).commands[name]  # type: ignore[attr-defined]
     ours = {option for parameter in command.params for option in parameter.opts if option.startswith("-")}
     theirs = set(
@@ -111,6 +113,28 @@ def test_the_working_folder_names_no_service(tmp_path: Path) -> None:
 
     assert USAGE == done.returncode
     assert says(done.stderr, "configuration.none")
+
+
+@pytest.mark.parametrize("program", ["sayso-ask", "sayso ask", "sayso-wait"])
+@pytest.mark.parametrize("given", ["option", "variable"])
+def test_a_socket_that_is_not_there_is_named_at_once(tmp_path: Path, program: str, given: str) -> None:
+    """The first line names it, and says what to do; a command that was never connected has nothing to wait for."""
+    path = tmp_path / "none.sock"
+    words, more = (["--socket", str(path)], {}) if given == "option" else ([], {"SAYSO_SOCKET": str(path)})
+    done = asked(tmp_path, *words, program=program, **more)
+
+    assert UNAVAILABLE == done.returncode
+    assert says(done.stderr.splitlines()[0], "reach.none", path=path)
+    assert {"sayso run", "--socket", "SAYSO_SOCKET"} <= set(re.findall(r"sayso run|--socket|SAYSO_SOCKET", done.stderr))
+
+
+def test_without_an_address_the_error_names_the_file_and_the_socket_that_were_looked_for(tmp_path: Path) -> None:
+    """The usual socket of the user's own service counts as an address."""
+    done = asked(tmp_path, XDG_RUNTIME_DIR=str(tmp_path))
+
+    assert USAGE == done.returncode
+    assert str(tmp_path / "sayso" / "sayso.sock") in done.stderr
+    assert str(tmp_path / "home") in done.stderr
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:

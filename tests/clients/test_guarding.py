@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from sayso_client.hooks.guarding import weak_points
+from sayso_client.wording import say
 from tests.sentences import says
 
 ME, NOBODY = os.getuid(), 65534
 #: A user id under which no account of this machine runs, and which owns nothing.
 STRANGER = 2_000_000_001
+WAY = say("hook.close.own")
 
 
 def hook(service: int | None = ME, python: str = "/nowhere/python") -> list[str]:
@@ -36,7 +38,7 @@ def settings(tmp_path: Path) -> Path:
 
 def states(file: Path, *users: int, service: int | None = ME) -> list[str]:
     """What is found about these users."""
-    return [state for state, _ in weak_points(hook(service), [file], users)]
+    return [state for state, _ in weak_points(hook(service), [file], users, WAY)]
 
 
 @pytest.mark.parametrize(("service", "state"), [(ME, "yellow"), (None, "yellow"), (STRANGER, "red")])
@@ -58,7 +60,7 @@ def test_what_everybody_can_change_is_red(settings: Path, part: str) -> None:
     """The file itself, or its folder, where another file could be put in its place."""
     opened = settings if part == "file" else settings.parent
     opened.chmod(0o777)
-    ((state, told),) = weak_points(hook(), [settings], [STRANGER])
+    ((state, told),) = weak_points(hook(), [settings], [STRANGER], WAY)
 
     assert "red" == state
     assert str(opened) in told
@@ -77,7 +79,7 @@ def test_a_link_counts_as_much_as_the_file(tmp_path: Path, settings: Path) -> No
     (tmp_path / "open").chmod(0o777)
     link = tmp_path / "open" / "settings.json"
     link.symlink_to(os.path.relpath(settings, link.parent))
-    ((state, told),) = weak_points(hook(), [link], [STRANGER])
+    ((state, told),) = weak_points(hook(), [link], [STRANGER], WAY)
 
     assert ("red", True) == (state, str(link.parent) in told)
 
@@ -102,11 +104,11 @@ def test_its_python_and_its_packages_count(tmp_path: Path, settings: Path, part:
         f"#!/bin/sh\nexec {sys.executable} -S -c \"import sys\nsys.path.insert(0, '{tmp_path}/client')\n$3\"\n"
     )
     python.chmod(0o755)
-    assert [] == weak_points(hook(python=str(python)), [settings], [STRANGER])
+    assert [] == weak_points(hook(python=str(python)), [settings], [STRANGER], WAY)
 
     opened = tmp_path / part
     opened.chmod(0o777)
-    ((state, told),) = weak_points(hook(python=str(python)), [settings], [STRANGER])
+    ((state, told),) = weak_points(hook(python=str(python)), [settings], [STRANGER], WAY)
     assert ("red", True) == (state, str(opened) in told)
 
 
@@ -128,10 +130,10 @@ def test_the_files_that_the_command_names_count(tmp_path: Path, settings: Path, 
         "codex",
         *named,
     ]
-    assert [] == weak_points(words, [settings], [STRANGER])
+    assert [] == weak_points(words, [settings], [STRANGER], WAY)
 
     (tmp_path / part).chmod(0o666)
-    ((state, told),) = weak_points(words, [settings], [STRANGER])
+    ((state, told),) = weak_points(words, [settings], [STRANGER], WAY)
     assert ("red", True) == (state, str(tmp_path / part) in told)
 
 
@@ -141,7 +143,7 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
     for file in files:
         file.touch()
         file.chmod(0o666)
-    ((_, told),) = weak_points(hook(), files, [])
+    ((_, told),) = weak_points(hook(), files, [], WAY)
 
     assert [True, True, True, False, False] == [str(file) in told for file in files]
     assert says(told, "hook.open.more", count=2)

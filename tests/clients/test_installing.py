@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from sayso_client.errors import ClientError
-from sayso_client.hooks import installing, openclaw, opencode
+from sayso_client.hooks import codex, installing, openclaw, opencode
 from sayso_client.hooks.installing import MARK, checked, main
-from tests.hook_service import Person, serving
+from tests.hook_service import Person, serving, trust
 from tests.sentences import says
 
 HOSTS = ["claude-code", "codex", "copilot", "gemini", "openclaw", "opencode", "qwen"]
@@ -300,6 +300,8 @@ def test_a_host_that_is_too_old_is_refused(
 def test_an_installed_hook_is_tried(tmp_path: Path, service: Path, host: str) -> None:
     """It runs, and reaches the right service. The service runs as the hook's own user, who can change the hook."""
     reach(host, tmp_path / "settings", service)
+    if host == "codex":
+        trust(tmp_path / "settings")
 
     assert ["green", "yellow"] == [state for state, _ in checked(host, tmp_path / "settings")]
 
@@ -425,8 +427,11 @@ def test_a_codex_hook_that_is_switched_off_is_red(tmp_path: Path, service: Path,
     """Its settings are TOML."""
     file = tmp_path / "config.toml"
     reach("codex", file, service)
+    text = file.read_text()
+    trust(file)
     assert "red" not in {state for state, _ in checked("codex", file)}
-    file.write_text(file.read_text().replace(old, new, 1))
+    file.write_text(text.replace(old, new, 1))
+    trust(file)
     assert "red" in {state for state, _ in checked("codex", file)}
 
     file.write_text("not toml [[[\n" + file.read_text())
@@ -692,3 +697,38 @@ def test_the_shell_of_the_command_counts(tmp_path: Path, service: Path, monkeypa
     reach("qwen", tmp_path / "settings", service)
 
     assert [True] == [str(opened) in told for state, told in checked("qwen", tmp_path / "settings") if state == "red"]
+
+
+#: Settings with a hook, and the hash that Codex 0.171.0 recorded when somebody chose "Trust all and continue" for it.
+CODEX_HOOK = r"""[[hooks.PreToolUse]]
+matcher = ".*"
+[[hooks.PreToolUse.hooks]]
+type = "command"
+command = "/bin/sh -c 'echo \"é\" # sayso_client.hooks'"
+timeout = 610
+"""
+CODEX_TRUST = "sha256:7befced32333cf323394668d3dba2634b5a96d5b7067c74499344e10c2d9d61c"
+OTHER_HOOK = '[[hooks.PreToolUse]]\nhooks = [{type = "command", command = "true"}]\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "record", "reason"),
+    [
+        ("", "0:0", f'trusted_hash = "{CODEX_TRUST}"', None),
+        (OTHER_HOOK, "1:0", f'trusted_hash = "{CODEX_TRUST}"', None),
+        (OTHER_HOOK, "0:0", f'trusted_hash = "{CODEX_TRUST}"', "hook.codex.untrusted"),
+        ("", "0:0", "", "hook.codex.untrusted"),
+        ("", "0:0", "enabled = true", "hook.codex.untrusted"),
+        ("", "0:0", f'trusted_hash = "{CODEX_TRUST[:-1]}0"', "hook.codex.changed"),
+        ("", "0:0", f'enabled = false\ntrusted_hash = "{CODEX_TRUST}"', "hook.codex.disabled"),
+    ],
+)
+def test_a_hook_that_codex_skips_is_found(
+    tmp_path: Path, before: str, place: str, record: str, reason: str | None
+) -> None:
+    """By Codex's own record, which names the folder without links. Each row was compared with what Codex lists."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    named = f'[hooks.state."{tmp_path}/real/config.toml:pre_tool_use:{place}"]\n{record}\n'
+
+    assert reason == codex.skipped(tmp_path / "link" / "config.toml", before + CODEX_HOOK + named)

@@ -40,10 +40,12 @@ def test_a_file_names_address_and_token(tmp_path: Path) -> None:
     assert "sayso_x" not in repr(found)
 
 
-def test_the_working_folder_and_the_environment_are_not_looked_at(
+def test_the_working_folder_is_not_looked_at_nor_an_address_in_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent that can write there could name a service that says yes to everything."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("SAYSO_SOCKET", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_URL", "https://evil.example.org")
     kept(tmp_path, 'url = "https://evil.example.org"')
@@ -51,6 +53,30 @@ def test_the_working_folder_and_the_environment_are_not_looked_at(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
     assert str(tmp_path / "home") in refused()
+
+
+def test_a_file_of_the_users_own_counts_more_than_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever writes the file chooses the service for good. SAYSO_SOCKET serves those who have no such file."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SAYSO_SOCKET", "/named.sock")
+    without = configuration()
+    (tmp_path / ".config" / "sayso").mkdir(parents=True)
+    kept(tmp_path / ".config" / "sayso", 'socket = "/own.sock"')
+
+    assert ("/named.sock", "/own.sock") == (without.socket, configuration().socket)
+
+
+def test_the_usual_socket_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service of this user listens there, unless its settings name another folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("SAYSO_SOCKET", raising=False)
+    (tmp_path / "sayso").mkdir()
+    (tmp_path / "sayso" / "sayso.sock").touch()
+
+    assert str(tmp_path / "sayso" / "sayso.sock") == configuration().socket
 
 
 def test_paths_in_the_file_are_relative_to_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

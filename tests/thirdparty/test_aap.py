@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -105,6 +106,23 @@ def test_an_approved_call_runs_and_its_outcome_is_on_record(service: Installatio
     shown = service.call("show", target=seen[0]["ref"])["call"]
     assert ("pay", "shop", HARD, "rent") == (shown["tool"], shown["tools"], shown["args"], shown["note"])
     assert "succeeded" == shown["status"]
+
+
+@pytest.mark.parametrize(("verb", "told"), [("approve", "released 1.4.2\n"), ("reject", "not on a Friday")])
+def test_the_program_of_the_page_runs_as_it_stands(
+    service: Installation, address: tuple[str, str], tmp_path: Path, verb: str, told: str
+) -> None:
+    """With the address and the token of the page's service: it prints what the tool said, or the person's words."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "aap.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / "release.py"
+    file.write_text(program.replace("http://127.0.0.1:8080/aap", address[0]).replace("call-1", f"call-{verb}"))
+    with answered(service, verb, "not on a Friday" if verb == "reject" else None):
+        ran = subprocess.run(
+            [sys.executable, file], env={**os.environ, "TOKEN": address[1]}, capture_output=True, text=True, check=True
+        )
+
+    assert told in ran.stdout
 
 
 def test_a_run_that_raises_has_failed(service: Installation, gate: Gate) -> None:

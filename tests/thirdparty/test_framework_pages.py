@@ -36,7 +36,7 @@ def service(maker: Maker) -> Iterator[Installation]:
 
 
 def ran(service: Installation, python: Path, program: str, verb: str) -> str:
-    """What a program of a page prints when somebody answers its call so, and Enter is pressed."""
+    """What a program of a page prints when somebody answers its call so, and Enter is pressed before and after that."""
     file = service.root / "program.py"  # smolagents reads the source of a tool.
     file.write_text(program)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "clients")}
@@ -46,6 +46,13 @@ def ran(service: Installation, python: Path, program: str, verb: str) -> str:
     ) as process:
         try:
             call = until(lambda: process.poll() is not None or service.call("pending")["calls"], "the call")[0]
+            if "Press Enter" in program:
+                assert process.stdin
+                assert process.stdout
+                process.stdin.write("\n")
+                process.stdin.flush()
+                stops = [process.stdout.readline() for _ in range(2)]
+                assert [True, True] == [f"stopped for {call['short']}\n" in line for line in stops]
             service.call("decide", target=call["ref"], verb=verb, reason="keep it" if verb == "reject" else None)
             told = process.communicate("\n", timeout=PATIENCE_S)[0]
         finally:

@@ -28,8 +28,10 @@ from adapters.mcp.callers import Caller
 from adapters.mcp.http import HttpMount
 from adapters.mcp.targets import Target
 from hitl.call import Status, Verb
+from tests.acceptance.installation import SAYSO
+from tests.forked_commands import ROOT
 from tests.patience import PATIENCE_S
-from tests.scenarios.mcp.behind import ROOT, SAYSO, Behind, final, text
+from tests.scenarios.mcp.behind import Behind, final, text
 from tests.thirdparty.conformance_server import TOOLS
 from tests.thirdparty.test_mcp_others import before
 

@@ -23,8 +23,9 @@ from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
 from adapters.mcp.targets import Target
 from hitl.call import Verb
+from tests.acceptance.installation import SAYSO
 from tests.patience import PATIENCE_S
-from tests.scenarios.mcp.behind import SAYSO, SHORT, Behind, Scripted, final, text, tool
+from tests.scenarios.mcp.behind import SHORT, Behind, Scripted, final, text, tool
 
 pytestmark = pytest.mark.thirdparty
 

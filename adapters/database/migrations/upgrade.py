@@ -11,6 +11,7 @@ from alembic.config import Config
 from sqlalchemy import StaticPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 from hitl.proof.keyring import Keyring
 
@@ -39,10 +40,7 @@ def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> Non
             command.upgrade(config(wrapped, keys), "head")
             wrapped.commit()
     except SQLAlchemyError as error:
-        raise Unavailable(
-            f"The database {database} can't be brought up to date ({error}). Nothing was changed; restore it from a"
-            " backup, or name another folder with --state."
-        ) from error
+        raise Unavailable(say("database.migration", path=database, why=error)) from error
 
 
 def new_schema() -> str:

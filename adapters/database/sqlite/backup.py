@@ -19,7 +19,7 @@ from adapters.database.sqlite.examine import examine
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.folder import StateFolder, private_file
 from adapters.database.sqlite.survey import surveyed
-from hitl.cards.wording import say
+from adapters.database.wording import say
 from hitl.credentials import OldTokens
 from hitl.errors import Unavailable
 from hitl.times import moment
@@ -68,7 +68,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
         survey.must_be_current(database)
     try:
         if copy.exists():
-            raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
+            raise Unavailable(say("database.copy.there", path=copy))
         part.unlink(missing_ok=True)
         private_file(part)
         address = f"{database.absolute().as_uri()}?mode=ro"
@@ -76,7 +76,7 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
             connection.execute("VACUUM INTO ?", (str(part),))
         examined = examine(part, keys, mark)
         if examined.flaws:
-            raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
+            raise Unavailable(say("database.copy.flawed", path=database))
         if os.geteuid() == 0:
             owner = database.parent.stat()
             # Other users may be able to put a link into this folder, under the name of the copy.
@@ -111,25 +111,21 @@ def restore(
     schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
     """
     if not os.access(copy, os.R_OK):
-        uid = os.geteuid()
-        raise Unavailable(
-            f"{copy} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a"
-            f" folder that this user can enter, and run: chown {uid} {copy}"
-        )
+        raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
     with surveyed(copy) as survey:
         if survey.schema in schema.REVISIONS[:-1]:
-            raise Unavailable(say("backup.schema", file=copy, schema=survey.schema, known=schema.REVISIONS[-1]))
+            raise Unavailable(say("database.copy.older", path=copy, schema=survey.schema, known=schema.REVISIONS[-1]))
     folder = StateFolder.open(state)
     try:
         examined = examine(copy, keys, Mark(state / "no-mark", keys))
         if examined.flaws:
-            raise Unavailable(f"{copy} isn't as it was written, or its keys are others. Nothing was changed.")
+            raise Unavailable(say("database.copy.changed", path=copy))
         with surveyed(copy) as survey:
             open_calls = sum(survey.open_calls().values())
             newest = survey.newest_position()
             working = survey.tokens() - survey.revoked_tokens()
         revived = _revoked_since(state / "sayso.db", working) if working else frozenset[str]()
-        ended = _to_revoke(working, revived, tokens)
+        ended = _to_revoke(copy, working, revived, tokens)
         marked = mark.path.exists()
         beyond = not marked and open_calls > 0
         told = mark.read()
@@ -143,7 +139,9 @@ def restore(
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return those of the copy's working tokens that the database calls revoked. None if it isn't there or damaged."""
+    """Return the names of the tokens that work in the copy, although the database calls them revoked. Return None if
+    the database is missing or damaged.
+    """
     try:
         with surveyed(database) as survey:
             return frozenset(working & survey.revoked_tokens())
@@ -151,12 +149,14 @@ def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
         return None
 
 
-def _to_revoke(working: set[str], revived: frozenset[str] | None, tokens: OldTokens | None) -> frozenset[str]:
+def _to_revoke(
+    copy: Path, working: set[str], revived: frozenset[str] | None, tokens: OldTokens | None
+) -> frozenset[str]:
     """Return the tokens to revoke. Raises Unavailable if nobody can tell and `tokens` isn't given."""
     if revived is not None:
         return revived
     if tokens is None:
-        raise Unavailable(say("backup.tokens", names=", ".join(sorted(working))))
+        raise Unavailable(say("database.copy.tokens", path=copy, names=", ".join(sorted(working))))
     return frozenset(working) if tokens is OldTokens.END else frozenset()
 
 
@@ -212,7 +212,7 @@ def _put(copy: Path, database: Path, now: datetime, prepare: Callable[[Path], No
     except sqlite3.Error as error:
         raise unavailable(error, str(copy)) from error
     except OSError as error:
-        raise Unavailable(f"{database} can't be replaced: {error.strerror}. What it held is kept.") from error
+        raise Unavailable(say("database.copy.unplaced", path=database, why=error.strerror)) from error
     finally:
         part.unlink(missing_ok=True)
     return kept

@@ -14,8 +14,8 @@ GROUP_S = 250e-6
 #: Seconds: the commit of a single unit may block the event loop for this long, because only other work on the loop
 #: waits for it. Using the worker thread would take 250 us more.
 ALONE_S = 1e-3
-#: At most this many new calls are in a group. A decision waits for the group before its own, and each new call adds
-#: about 150 us of statements to a group, so the limit is 16. If a commit takes longer than ALONE_S, the limit is 33,
+#: At most this many new calls are in a group. A decision waits until the group before it is committed, and each new
+#: call in that group adds about 150 us. So the limit is 16. If a commit takes longer than ALONE_S, the limit is 33,
 #: because smaller groups would cost throughput.
 NEW_CALLS, NEW_CALLS_SLOW = 16, 33
 

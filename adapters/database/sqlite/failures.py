@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 
-#: The reason and the remedy for people, by SQLite's primary result code (https://www.sqlite.org/rescode.html).
+#: The catalogue key of the reason and the remedy, by SQLite's primary result code (https://www.sqlite.org/rescode.html).
 _SAID = {
-    sqlite3.SQLITE_FULL: "the disk is full. Free some space, then try again",
-    sqlite3.SQLITE_READONLY: "it is read-only. Make it and its folder writable, then try again",
-    sqlite3.SQLITE_IOERR: "the disk reports an error. Check the disk and its space, then try again",
-    sqlite3.SQLITE_BUSY: "another program holds it locked. End that program's transaction, then try again",
-    sqlite3.SQLITE_LOCKED: "another program holds it locked. End that program's transaction, then try again",
-    sqlite3.SQLITE_CORRUPT: "it is damaged. Stop the service and restore the file from a backup",
-    sqlite3.SQLITE_NOTADB: "it isn't a database. Stop the service and restore the file from a backup",
-    sqlite3.SQLITE_CANTOPEN: "it can't be opened. Check that the folder exists and who owns it",
-    sqlite3.SQLITE_NOMEM: "there is no memory left. Free some, then try again",
+    sqlite3.SQLITE_FULL: "database.full",
+    sqlite3.SQLITE_READONLY: "database.readonly",
+    sqlite3.SQLITE_IOERR: "database.disk",
+    sqlite3.SQLITE_BUSY: "database.locked",
+    sqlite3.SQLITE_LOCKED: "database.locked",
+    sqlite3.SQLITE_CORRUPT: "database.damaged",
+    sqlite3.SQLITE_NOTADB: "database.other",
+    sqlite3.SQLITE_CANTOPEN: "database.unopened",
+    sqlite3.SQLITE_NOMEM: "database.memory",
 }
 
 #: Errors that only the unit with the wrong value or key causes. SQLite undoes the failed statement, and the transaction
@@ -32,8 +33,8 @@ def primary_code(error: Exception) -> int:
 
 def unavailable(error: sqlite3.Error, what: str) -> Unavailable:
     """Return an error for people with the reason and the remedy. `what` is the path of the database."""
-    said = _SAID.get(primary_code(error), "SQLite refuses it")
-    return Unavailable(f"The database {what} can't be used: {said} ({error}). Nothing was changed.")
+    reason = say(_SAID.get(primary_code(error), "database.refused"))
+    return Unavailable(say("database.unusable", path=what, reason=reason, error=error))
 
 
 def spoils(error: Exception) -> bool:

@@ -11,6 +11,7 @@ import stat
 from pathlib import Path
 from typing import Self
 
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 
 _DATABASE = "sayso.db"
@@ -63,10 +64,7 @@ class StateFolder:
             close_to_others(path, _FOLDER_MODE)
             return cls(path, *_locked(path / _LOCK), keys)
         except OSError as error:
-            raise Unavailable(
-                f"The state folder {path} can't be used: {error.strerror}. Make it writable for the user that"
-                " runs sayso, or name another folder: `state` in sayso.toml, --state for the demo."
-            ) from error
+            raise Unavailable(say("database.folder.unusable", path=path, why=error.strerror)) from error
 
     @property
     def database(self) -> Path:
@@ -82,12 +80,9 @@ class StateFolder:
             try:
                 found = os.stat(path)  # noqa: PTH116 - a Path would double the time of a check that every call makes twice
             except OSError as error:
-                return f"{path} can't be looked at: {error.strerror}"
+                return say("database.folder.unseen", path=path, why=error.strerror)
             if found.st_mode & _OTHERS:
-                return (
-                    f"other users may have read {path} (mode {stat.S_IMODE(found.st_mode):04o}). Find out who opened"
-                    f" it, then run: chmod {mode:o} {path}"
-                )
+                return say("database.folder.exposed", path=path, found=_octal(found.st_mode), mode=f"{mode:o}")
         return None
 
     @property
@@ -108,17 +103,17 @@ def close_to_others(path: Path, mode: int) -> None:
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
-        raise Unavailable(
-            f"{path} belongs to another user (uid {found.st_uid}). Run sayso as that user:"
-            f" sudo -u {_name(found.st_uid)} sayso ..."
-        )
+        user = _name(found.st_uid)
+        raise Unavailable(say("database.folder.foreign", path=path, uid=found.st_uid, user=user))
     if found.st_mode & _WRITABLE_BY_OTHERS:
-        raise Unavailable(
-            f"{path} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}). Check what it"
-            f" holds, then run: chmod {mode:o} {path}"
-        )
+        text = say("database.folder.writable", path=path, found=_octal(found.st_mode), mode=f"{mode:o}")
+        raise Unavailable(text)
     if stat.S_IMODE(found.st_mode) != mode:
         path.chmod(mode)
+
+
+def _octal(mode: int) -> str:
+    return f"{stat.S_IMODE(mode):04o}"
 
 
 def _name(uid: int) -> str:
@@ -138,15 +133,15 @@ def private_file(path: Path) -> Path:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE))
         close_to_others(path, _FILE_MODE)
     except OSError as error:
-        raise Unavailable(f"{path} can't be used: {error.strerror}. Check who owns it, and the folder.") from error
+        raise Unavailable(say("database.folder.file", path=path, why=error.strerror)) from error
     return path
 
 
 def folder_identity(path: Path) -> str | None:
     """Return the identity of a state folder, or None if no service ever used it.
 
-    A copy of a folder has another identity, because it has a lock file of its own. Raises OSError if the lock file
-    can't be read, as by another user than the service's.
+    A copy of a folder has another identity, because it has its own lock file. Raises OSError if the lock file can't be
+    read, as by another user than the service's.
     """
     lock = path / _LOCK
     try:
@@ -202,11 +197,7 @@ def _locked(path: Path) -> tuple[int, str]:
     except BlockingIOError as error:
         os.close(lock)
         pid = pid or "unknown"
-        raise FolderInUse(
-            f"Another sayso service (pid {pid}) uses {path.parent}. Stop it first, or name another folder:"
-            " `state` in sayso.toml, --state for the demo.",
-            pid,
-        ) from error
+        raise FolderInUse(say("database.folder.used", pid=pid, path=path.parent), pid) from error
     id_ = id_ or secrets.token_hex(4)
     os.ftruncate(lock, os.pwrite(lock, f"{os.getpid()} {id_}\n".encode(), 0))
     return lock, id_

@@ -367,8 +367,8 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return None
 
 
-def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
-    """Return `holds`, which says whether the MAC of a row holds.
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the argument is the answer
+    """Return `holds`: whether the MAC of a row holds.
 
     If it doesn't, log an error; the caller ignores the row.
     """

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from adapters.database.sqlite.failures import unavailable
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -36,10 +37,7 @@ def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None
         _create(connection, database)
         return
     if found is not None and found not in REVISIONS:
-        raise Unavailable(
-            f"The database {database} has schema {found}, and this version of sayso knows schemas up to"
-            f" {REVISIONS[-1]}. Start the sayso that wrote it, or a newer one. Nothing was changed."
-        )
+        raise Unavailable(say("database.newer", path=database, schema=found, newest=REVISIONS[-1]))
     # alembic and SQLModel take longer to import than the rest of the service.
     from adapters.database.migrations import upgrade  # noqa: PLC0415
 

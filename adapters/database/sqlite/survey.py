@@ -19,8 +19,8 @@ from sqlmodel import Session, SQLModel, col, select
 from adapters.database.sqlite import schema
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, CredentialRow, InboxRow, OutboxRow
+from adapters.database.wording import say
 from hitl.call import Event, PostKind
-from hitl.cards.wording import say
 from hitl.credentials import Scope
 from hitl.errors import Unavailable
 from hitl.proof.chain import data_of
@@ -76,8 +76,8 @@ class Survey:
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
     def token_holders(self, now: datetime) -> tuple[set[str], set[str]]:
-        """Return two sets of principals: those for whom agents may ask by a working token, and those who may decide by
-        a working token.
+        """Return two sets of principals: the people for whom agents may ask by a working token, and the people who may
+        decide by a working token.
 
         Each token counts by its own identity, and an agent's token also by its owner.
         """
@@ -130,8 +130,9 @@ class Survey:
         """Raise Unavailable if this code can't read the schema of the database. The error names the next step."""
         if self.schema == schema.REVISIONS[-1]:
             return
-        older = self.schema is None or self.schema in schema.REVISIONS
-        raise Unavailable(say("database.older" if older else "database.newer", file=database))
+        if self.schema is None or self.schema in schema.REVISIONS:
+            raise Unavailable(say("database.older", path=database))
+        raise Unavailable(say("database.newer", path=database, schema=self.schema, newest=schema.REVISIONS[-1]))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

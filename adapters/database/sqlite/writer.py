@@ -32,6 +32,7 @@ from adapters.database.sqlite.cache import Known
 from adapters.database.sqlite.commit_speed import Pace
 from adapters.database.sqlite.failures import is_locked, spoils, unavailable
 from adapters.database.sqlite.log import COPY_UNITS, Log
+from adapters.database.wording import say
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -84,10 +85,7 @@ def connect(database: Path) -> sqlite3.Connection:
         raise unavailable(error, str(database)) from error
     if mode != "wal":
         connection.close()
-        raise Unavailable(
-            f"The database {database} can't keep a write-ahead log (its journal mode is {mode}), as on most"
-            " network file systems. Put the state folder on a local disk."
-        )
+        raise Unavailable(say("database.log", path=database, mode=mode))
     return connection
 
 
@@ -264,7 +262,7 @@ class Writer:
         return None
 
     def _all(self, group: Sequence[_Unit]) -> bool:
-        """Write the group without savepoints. Return False if a unit failed; the group is rolled back then."""
+        """Write the group without savepoints. Return False if a unit failed. In that case the group is rolled back."""
         try:
             for unit in group:
                 unit.value = unit.work(self._connection, self._clock.now())

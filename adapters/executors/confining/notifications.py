@@ -1,4 +1,5 @@
-"""Answers system calls that change a file: makes the change in the command's own folders, else refuses it.
+"""Answers system calls that change a file. It makes a change in the command's own folders, and refuses any other
+change.
 
 Landlock decides which files a command may open. It doesn't decide who may change a file's mode, owner, times or
 attributes. The kernel allows such changes to the owner of the file. The command's user also owns the service's state.
@@ -69,7 +70,7 @@ class Notification(NamedTuple):
         return os.fsdecode(read.split(b"\0")[0])
 
     def named(self, folder: int | None, path: str) -> str:
-        """Return the absolute path that the caller means by a path, which may be relative to a folder's descriptor."""
+        """Return the caller's path as an absolute path. The path may be relative to a folder's descriptor."""
         if own := _OWN_DESCRIPTOR.fullmatch(path):
             return os.readlink(f"/proc/{self.pid}/fd/{own.group(1)}")
         if path.startswith("/"):
@@ -233,7 +234,9 @@ def _no_attribute(asked: Notification) -> Callable[[str], None]:
 
 
 def _of_user(name: str) -> None:
-    """Refuse extended attributes outside of `user.`: the kernel derives rights from some others (`security.*`)."""
+    """Refuse extended attributes outside of `user.`, because the kernel derives rights from some of them
+    (`security.*`).
+    """
     if not name.startswith("user."):
         raise OSError(errno.ENOTSUP, "only user attributes")
 

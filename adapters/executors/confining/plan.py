@@ -1,4 +1,4 @@
-"""The orders that the service gives the keeper for one command, and the interface of a kind of confinement.
+"""Defines the keeper's orders for one command, and the interface of a kind of confinement.
 
 The service passes the orders as one JSON argument.
 """

@@ -22,8 +22,8 @@ _SET_MODE_FILTER, NEW_LISTENER = 1, 1 << 3
 # Offsets in `struct seccomp_data`, and BPF operations: linux/seccomp.h, linux/bpf_common.h.
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-#: The first number of x86-64's x32 system calls. These do the same as other system calls under other numbers, so a
-#: filter must refuse them.
+#: The first number of x86-64's x32 system calls. They are other numbers for the same system calls, so a filter must
+#: refuse them.
 _X32 = 0x40000000
 #: The flags of open(2) that make a file: O_CREAT, and O_TMPFILE without its O_DIRECTORY bit.
 _MAKES = 0o20000100

@@ -111,9 +111,9 @@ class _Keeping:
 
         No listener comes if the command couldn't start.
         """
-        import socket  # noqa: PLC0415 - as above
+        import socket  # noqa: PLC0415
 
-        from adapters.executors.confining.notifications import Answers  # noqa: PLC0415 - as above
+        from adapters.executors.confining.notifications import Answers  # noqa: PLC0415
 
         _, listeners, *_ = socket.recv_fds(channel, 1, 1)
         channel.close()

@@ -3,7 +3,7 @@
 The service's address comes only from these arguments, never from the environment or the working folder. The answer is
 one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. If the command can't answer, it
 ends with the exit status 2 and a sentence on stderr, which hosts take for a block. At the deadline `--patience`, it
-answers and ends with that status.
+answers and ends with that status. `--reader` is a file descriptor at whose other end the host reads the answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HOSTS = {
 _BLOCK = 2
 #: Variables with which the host's environment could choose the code or the settings of TLS.
 _UNTRUSTED = ("OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES")
-_OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--patience")
+_OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--reader", "--patience")
 
 
 def main(arguments: list[str]) -> int:
@@ -53,7 +53,8 @@ def main(arguments: list[str]) -> int:
     for name in _UNTRUSTED:
         os.environ.pop(name, None)
     connect = connector({name.removeprefix("--").replace("-", "_"): value for name, value in options.items()})
-    answer = Hook(module, connect, patience_s, defers=defers).answer(sys.stdin.buffer.read())
+    readers = (1, int(options["--reader"])) if "--reader" in options else (1,)
+    answer = Hook(module, connect, patience_s, defers=defers, readers=readers).answer(sys.stdin.buffer.read())
     said = json.dumps(answer)
     signal.setitimer(signal.ITIMER_REAL, 0)
     if "deny" in said:
@@ -101,7 +102,7 @@ def guarded() -> None:
     try:
         status = main(sys.argv[1:])
         sys.stderr.flush()
-    except BaseException as error:  # noqa: BLE001 - with every other ending the host runs the tool
+    except BaseException as error:  # noqa: BLE001 - if the hook ends in any other way, the host runs the tool
         status = _BLOCK
         why = getattr(error, "message", type(error).__name__)
         os.write(2, f"The gate gave no answer ({why}). The tool must not run.\n".encode())

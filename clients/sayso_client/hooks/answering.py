@@ -8,12 +8,13 @@ import time
 
 from sayso_client.errors import ClientError
 from sayso_client.hooks.asked import NotUnderstoodError
+from sayso_client.repeating import Repeating
 from sayso_client.wording import say
 from sayso_client.written import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -29,7 +30,7 @@ _MARGIN_S = 5
 #: The shortest and the longest time to wait that the service accepts, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
-#: The event with which `installing.py` checks an installed hook. No host sends it, and nobody is asked.
+#: The event with which `installing.py` checks an installed hook. Hosts don't send it, and it asks nobody.
 PROBE = {"sayso": "probe"}
 #: The key in the answer to PROBE. Its value has a code and a reason: the code is REACHED, or that of the ClientError.
 PROBED, REACHED = "sayso", "reached"
@@ -44,22 +45,36 @@ _FOR_PEOPLE = frozenset({"UNAVAILABLE", "CONFIGURATION", "NOT_APPROVER", "UNAUTH
 _SHORT_SESSION = 8
 
 
+class _UnreadError(Exception):
+    """Nobody reads the answer any more."""
+
+
 class Hook:
     """Answers one event of a host.
 
     `connect` opens a connection to the service. `patience_s` is the time for the answer in seconds. This time must end
     before the host's own deadline. With `defers`, a call that is still pending at the end of this time is deferred, if
-    the host can defer calls; otherwise it is withdrawn.
+    the host can defer calls; otherwise it is withdrawn. `readers` are the file descriptors at whose other ends the
+    answer is read. If one of these ends is closed, the host or the shell around the hook has ended: then the call is
+    withdrawn at once, unless the hook defers calls.
     """
 
     def __init__(
-        self, host: ModuleType, connect: Callable[[], Client], patience_s: float, *, defers: bool = False
+        self,
+        host: ModuleType,
+        connect: Callable[[], Client],
+        patience_s: float,
+        *,
+        defers: bool = False,
+        readers: Sequence[int] = (1,),
     ) -> None:
         self._host = host
         self._connect = connect
         self._ends = time.monotonic() + patience_s
         self._patience_s = patience_s
         self._defers = defers and hasattr(host, "deferred")
+        self._readers = readers
+        self._has_asked = False
 
     def answer(self, raw: bytes) -> dict[str, Any]:
         """Return the answer in the host's form. It raises nothing: every failure is a denial."""
@@ -96,32 +111,76 @@ class Hook:
     def _judged(self, event: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
         # Without an id from the host, a later question could be about another call.
         defers = self._defers and bool(asked.key)
-        with self._connect() as client:
-            call = client.call("ask", **self._request(asked, defers=defers))["call"]
-            by_policy = call["status"] == "allowed"
-            while (
-                call["status"] == "pending"
-                and not _is_unread()
-                and (left := self._ends - _MARGIN_S - time.monotonic()) > 0
-            ):
-                limit_s = max(0, min(_WAIT_S, int(left)))
-                call = client.call("wait", ref=call["ref"], until="explained", limit_s=limit_s)["call"]
-            if call["status"] == "pending" and defers and not _is_unread():
-                deferred: dict[str, Any] = self._host.deferred()
-                return deferred
-            if call["status"] == "pending":
-                call = client.call("withdraw", target=call["ref"])["call"]
-            if call["status"] not in {"allowed", "approved"}:
-                return self._denied(event, call["message"])
-            if _is_unread():
-                return self._denied(event, say("hook.unread"))
-            # The host runs the tool and reports nothing. So the service releases the call to the host, which it does
-            # only once.
-            released = client.call("release", ref=call["ref"])["call"]
+        request = self._request(asked, defers=defers)
+        line = Repeating(self._watched, self._ends - _MARGIN_S, keeps=True)
+        try:
+            return self._decided(event, line, request, defers=defers)
+        except _UnreadError:
+            if self._has_asked and not defers:
+                self._leave(request)
+            return self._denied(event, say("hook.unread"))
+        finally:
+            line.close()
+
+    def _decided(
+        self, event: Mapping[str, Any], line: Repeating, request: dict[str, Any], *, defers: bool
+    ) -> dict[str, Any]:
+        """Ask, wait for the decision, and return the answer. Raises _UnreadError."""
+        call = line.send("ask", **request)["call"]
+        by_policy = call["status"] == "allowed"
+        while call["status"] == "pending" and (left := self._ends - _MARGIN_S - time.monotonic()) > 0:
+            fields = {"until": "explained", "limit_s": max(0, min(_WAIT_S, int(left))), "attended": not defers}
+            call = line.send("wait", ref=call["ref"], **fields)["call"]
+        if call["status"] == "pending" and defers:
+            deferred: dict[str, Any] = self._host.deferred()
+            return deferred
+        if call["status"] == "pending":
+            call = line.send("withdraw", target=call["ref"])["call"]
+        if call["status"] not in {"allowed", "approved"}:
+            return self._denied(event, call["message"])
+        self._check_read()
+        # The host runs the tool and reports nothing. So the service releases the call to the host, which it does only
+        # once.
+        released = line.send("release", ref=call["ref"])["call"]
         if released["status"] != "released":
             return self._denied(event, released["message"])
         told: dict[str, Any] = (self._host.unjudged if by_policy else self._host.allowed)(event)
         return told
+
+    def _watched(self) -> Client:
+        """Return a connection whose waits end with an _UnreadError if nobody reads the answer any more."""
+        self._check_read()
+        client = self._connect()
+
+        def before_reading() -> None:
+            self._has_asked = True
+            self._check_read(client)
+
+        client.before_reading = before_reading
+        return client
+
+    def _check_read(self, client: Client | None = None) -> None:
+        """Raise _UnreadError if nobody reads the answer any more. With a client, wait until it has an answer to read.
+
+        A released call counts as run, so an approval that comes after that must not release the call.
+        """
+        try:
+            watched = select.poll()
+            for reader in self._readers:
+                watched.register(reader, 0)
+            if client is not None:
+                watched.register(client.socket, select.POLLIN)
+            found = watched.poll(0 if client is None or _is_buffered(client) else None)
+        except (OSError, AttributeError):
+            return
+        if any(number in self._readers for number, _ in found):
+            raise _UnreadError
+
+    def _leave(self, request: dict[str, Any]) -> None:
+        """Tell the service that the host has left. Asking again with the same key finds the call."""
+        with self._connect() as client:
+            call = client.call("ask", **request)["call"]
+            client.call("withdraw", target=call["ref"], left=True)
 
     def _request(self, asked: Asked, *, defers: bool) -> dict[str, Any]:
         within_s = int(self._patience_s) - _MARGIN_S if not defers else _LONGEST_S
@@ -145,17 +204,10 @@ class Hook:
         return say("hook.note", host=self._host.NAME, project=project, session=session, inside=inside)
 
 
-def _is_unread() -> bool:
-    """Return whether nobody reads the answer any more, because the host or the shell around the hook has ended.
-
-    A released call counts as run, so an approval that comes after that must not release the call.
-    """
-    try:
-        watched = select.poll()
-        watched.register(1, 0)
-        return bool(watched.poll(0))
-    except (OSError, AttributeError):
-        return False
+def _is_buffered(client: Client) -> bool:
+    """Return whether TLS holds bytes that are decrypted already, so that the socket itself may stay silent."""
+    pending = getattr(client.socket, "pending", None)
+    return pending is not None and pending() > 0
 
 
 def _event(raw: bytes) -> Mapping[str, Any]:

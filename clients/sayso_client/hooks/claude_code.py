@@ -1,7 +1,7 @@
 """Claude Code: the hooks PreToolUse and PermissionRequest (tried with 2.1.332).
 
-Claude calls PreToolUse for every tool call. If our hook gives no decision, Claude's own rules decide. If they say that
-the user must be asked, Claude calls PermissionRequest instead.
+Claude calls PreToolUse for every tool call. If our hook gives no decision, Claude's own rules decide. If these rules
+ask the user, Claude calls PermissionRequest.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, insid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
     from typing import Any
 
 NAME = "codex"
@@ -95,6 +96,45 @@ def ours(text: str) -> Any:
     from sayso_client.hooks.installing import our_hooks
 
     return our_hooks(tomllib.loads(text))
+
+
+def skipped(file: Path, text: str) -> str | None:
+    """Return the catalogue key of the reason for which Codex skips our hook, or None.
+
+    Codex records in the same file which hooks a person trusts and which they switched off. The name of a record is the
+    file, with the links of its folder resolved, and the hook's place in the file. Raises ValueError for broken TOML.
+    """
+    import tomllib
+
+    document = tomllib.loads(text)
+    records = document.get("hooks", {}).get("state", {})
+    for place, digest in trusted_as(document):
+        record = records.get(f"{file.parent.resolve() / file.name}:{place}", {})
+        if record.get("enabled") is False:
+            return "hook.codex.disabled"
+        if record.get("trusted_hash") != digest:
+            return "hook.codex.changed" if "trusted_hash" in record else "hook.codex.untrusted"
+    return None
+
+
+def trusted_as(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the place of each of our hooks, and the hash with which Codex records that a person trusts it."""
+    from sayso_client.hooks.installing import MARK
+
+    for at, group in enumerate(document.get("hooks", {}).get(_BEFORE, [])):
+        for within, hook in enumerate(group.get("hooks", [])):
+            if MARK in hook.get("command", ""):
+                yield f"pre_tool_use:{at}:{within}", _digest(group.get("matcher"), hook)
+
+
+def _digest(matcher: str | None, hook: Mapping[str, Any]) -> str:
+    """Return the hash by which Codex 0.171.0 recognises a hook: of its JSON with sorted keys and without blanks."""
+    import hashlib
+    import json
+
+    named = {"event_name": "pre_tool_use", "matcher": matcher, "hooks": [{"async": False, **hook}]}
+    text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def off(text: str) -> str | None:

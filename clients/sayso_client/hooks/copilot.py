@@ -63,7 +63,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without our hooks. If the file held nothing else, it stays, with no hooks in it."""
+    """Return the settings without our hooks. If the file held nothing else, the file stays, without hooks."""
     from sayso_client.hooks.installing import without_hooks
 
     return without_hooks(text)

@@ -91,7 +91,7 @@ def ours(text: str) -> Any:
 
 
 def off(text: str) -> str | None:
-    """Return the name of a setting with which Gemini asks no hook of ours, or None."""
+    """Return the name of a setting with which Gemini doesn't ask our hook, or None."""
     from sayso_client.hooks.installing import from_json
 
     config = from_json(text).get("hooksConfig", {})

@@ -33,28 +33,31 @@ print(json.dumps([own, sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *
 """
 
 
-def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]) -> list[tuple[str, str]]:
+def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int], way: str) -> list[tuple[str, str]]:
     """Return a state and a sentence for each user, and for everybody, who could switch the hook off.
 
     `hook` is the hook's command, and the files that it names count too. `files` are the files that install it. `users`
-    are the ids of the users as whom agents run. The state is `red` if the service runs as another user, because the
-    hook is then the weak point. It is `yellow` if the service runs as the agent's own user, or on another machine: such
-    an agent could change more than the hook. Anybody else who can change something is `red`.
+    are the ids of the users as whom agents run. `way` is the sentence that says how to keep them out.
+
+    The state is `red` if the service runs as another user, because the hook is then the weak point. It is `yellow` if
+    the service runs as the agent's own user, or on another machine: such an agent could change more than the hook.
+    Anybody else who can change something is `red`.
     """
     at = hook.index("-I") if "-I" in hook else len(hook)
     python = hook[at - 1] if hook else ""
     options = dict(itertools.pairwise(hook[at:]))
     named = [*hook[: at - 1], options.get("--token-file", ""), options.get("--ca-file", "")]
     paths = [*files, *(Path(word) for word in named if word.startswith("/")), *_code(python)]
+    ways = [[*_steps(path)] for path in paths]
     found: list[tuple[str, str]] = []
-    if anybody := _changeable(paths, None):
+    if anybody := _changeable(ways, None):
         found.append(("red", say("hook.open.anybody", paths=_told(anybody))))
     service = _service(hook)
     for user in sorted(set(users)):
-        if opened := _changeable(paths, user) - anybody:
+        if opened := _changeable(ways, user) - anybody:
             key = "hook.open" if service in {None, user} else "hook.open.apart"
             state = "yellow" if service in {None, user} else "red"
-            found.append((state, say(key, user=_name(user), paths=_told(opened))))
+            found.append((state, f"{say(key, user=_name(user), paths=_told(opened))} {way}"))
     return found
 
 
@@ -68,7 +71,7 @@ def _code(python: str) -> Iterator[Path]:
     """Yield the files and folders whose content the hook's Python runs. Yield nothing if this Python doesn't work."""
     try:
         words = [python, "-I", "-c", _LOADED]
-        ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 - the hook's own command
         package, *loaded = map(Path, json.loads(ran.stdout))
     except (OSError, ValueError, subprocess.SubprocessError):
         return  # The check that runs the hook reports this.
@@ -79,26 +82,25 @@ def _code(python: str) -> Iterator[Path]:
             yield from path.iterdir() if path.is_dir() else ()
 
 
-def _changeable(paths: Iterable[Path], user: int | None) -> set[Path]:
-    """Return the files and folders through which the user can change one of the paths.
+def _changeable(ways: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
+    """Return the files and folders through which the user can change what lies at the end of one of the ways.
 
     If `user` is None, any user at all counts.
 
-    A folder among the paths includes everything below it.
+    A folder at the end of a way includes everything below it.
     """
-    found = {opened for path in paths for opened in _opened(path, user)}
+    # Most ways lead through the same folders, so each step is looked at once.
+    found = {step.parent for step in {step for way in ways for step in way} if _replaceable(step, user)}
+    ends = {way[-1] for way in ways if way}
+    found |= {end for end in ends if not end.is_symlink() and _may_write(end, user)}
     return {path for path in found if found.isdisjoint(path.parents)}
 
 
-def _opened(path: Path, user: int | None) -> Iterator[Path]:
-    last = None
-    for step in _steps(path):
-        folder, last = step.parent, step
-        kept_by_sticky_bit = _mode(folder) & stat.S_ISVTX and user not in {_owner(folder), _owner(step)}
-        if _may_write(folder, user) and not kept_by_sticky_bit:
-            yield folder
-    if last is not None and not last.is_symlink() and _may_write(last, user):
-        yield last
+def _replaceable(step: Path, user: int | None) -> bool:
+    """Return whether the user could put another file in the place of this one."""
+    folder = step.parent
+    kept_by_sticky_bit = _mode(folder) & stat.S_ISVTX and user not in {_owner(folder), _owner(step)}
+    return _may_write(folder, user) and not kept_by_sticky_bit
 
 
 def _steps(path: Path) -> Iterator[Path]:
@@ -119,7 +121,7 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _may_write(path: Path, user: int | None) -> bool:
-    """Return whether the user may write the file or folder, or could give themselves the right to."""
+    """Return whether the user may write the file or folder, or could get that right by themselves."""
     mode = _mode(path)
     if user is None:
         return bool(mode & stat.S_IWOTH)

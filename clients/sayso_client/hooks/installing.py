@@ -94,6 +94,14 @@ class Restoring(Protocol):
         """Undo the other changes of `put`: return the settings with the earlier values from `before`."""
 
 
+@runtime_checkable
+class Skipping(Protocol):
+    """A host that skips an installed hook until a person trusts it."""
+
+    def skipped(self, file: Path, text: str) -> str | None:
+        """Return the catalogue key of the reason for which the host skips our hook in these settings, or None."""
+
+
 @dataclass(frozen=True)
 class Service:
     """The address of the service: a socket and the service's user id, or a URL with files for the token and the CA."""
@@ -166,13 +174,19 @@ class SettingsChange:
             _backup(self.file).unlink(missing_ok=True)
 
 
+#: The file descriptor through which the hook sees whether the host still reads: the shell's own output. The output of
+#: the hook goes to the shell.
+_READER = 3
+
+
 def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
     """Return the shell line that a host runs for each tool call.
 
     If the hook ends well and in time, the line prints the hook's JSON object. Every other end blocks the tool, with a
     reason.
     """
-    hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
+    reader, patience = ["--reader", str(_READER)], ["--patience", str(wait_s - 2 * _MARGIN_S)]
+    hook = [python, "-I", "-m", MARK, host, *service.words(), *reader, *patience]
     hook += ["--defer"] * defer
     if limit := _program("timeout"):
         hook = [limit, *_limit(wait_s), *hook]
@@ -185,12 +199,14 @@ def _limit(wait_s: int) -> list[str]:
 
 def _shell_line(shell: str, hook: list[str]) -> str:
     no_answer = shlex.quote(say("hook.no_answer"))
-    pass_on = f'o=$({shlex.join(hook)}) && case $o in "{{"*"}}") printf %s "$o" && exit 0;; esac'
+    pass_on = f'{{ o=$({shlex.join(hook)}) && case $o in "{{"*"}}") printf %s "$o" && exit 0;; esac; }} {_READER}>&1'
     return shlex.join([shell, "-c", f"{pass_on}; echo {no_answer} >&2; exit 2"])
 
 
 def _program(name: str) -> str | None:
-    """Return the absolute path of a program of the system, or None. The PATH of a later run could name another one."""
+    """Return the absolute path of a program of the system, or None. The PATH of a later run could lead to another
+    program.
+    """
     found = shutil.which(name, path=os.defpath) or shutil.which(name)
     return found and os.path.abspath(found)
 
@@ -315,8 +331,11 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
             found.append(("red", say("hook.off", file=switch[0], host=host, switch=switch[1])))
         if not _is_as_written(host, file, line):
             found.append(("red", say("hook.changed", file=file, host=host)))
+        if isinstance(known, Skipping) and (reason := known.skipped(file, _read(file) or "")):
+            found.append(("red", say(reason, file=file)))
     files = [file, *([plugin] if plugin else [])]
-    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users)
+    way = say("hook.close.managed") if known.MANAGED not in {None, str(file)} else say("hook.close.own")
+    return found + weak_points(_programs(line), files, [os.getuid()] if users is None else users, way)
 
 
 def _named(known: Host, host: str, file: Path) -> str:
@@ -608,7 +627,7 @@ def _only_ours(group: Any) -> Any:
 
 
 def odd_hooks(document: dict[str, Any], events: Iterable[str]) -> str | None:
-    """Return the name of an event with a hook group that has another form than hosts read, or None.
+    """Return the name of an event with a hook group in a form that hosts don't read, or None.
 
     Such a group beside ours makes Claude Code drop all hooks of the event without a message.
     """

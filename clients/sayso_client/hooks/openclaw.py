@@ -33,7 +33,7 @@ THEN = "hook.then.openclaw"
 #: The folder of the plugin, and its name in OpenClaw's settings.
 PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "openclaw_plugin")
 _ID = "sayso"
-#: The last folders of the plugin's path in any installation of ours.
+#: The last folders of the plugin's path in any installation of Sayso.
 _PLACE = ("sayso_client", "hooks", "openclaw_plugin")
 #: Both plugins are ours, so they read the same answers.
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
@@ -119,7 +119,7 @@ def off(text: str) -> str | None:
 
 
 def _is_ours(path: str) -> bool:
-    """Return whether a path is that of our plugin, in this installation or another one."""
+    """Return whether a path leads to our plugin, in this installation or another installation."""
     return tuple(path.rstrip("/").split("/")[-len(_PLACE) :]) == _PLACE
 
 

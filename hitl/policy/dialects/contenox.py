@@ -21,7 +21,7 @@ from hitl.policy.model import ACTIONS, DEFAULT_EXECUTION_S, DEFAULT_TIMEOUT_S, M
 from hitl.policy.operators.base import Condition, Operator
 from hitl.policy.operators.command import programs
 from hitl.policy.shell.lists import wrong_entry
-from hitl.policy.text import join
+from hitl.proof.canonical import pointer_below
 
 if TYPE_CHECKING:
     from hitl.policy.dialects.translation import Translation
@@ -41,13 +41,15 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does. Where that would be unsafe, the document is refused or read more strictly."""
+    """Reads a document as contenox does. If that reading would be unsafe, the document is refused or read more
+    strictly.
+    """
 
     def document(self) -> Checked:
         """Read the whole document."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
         for key in _TIGHTENING.intersection(value):
-            self.refuse(join("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
+            self.refuse(pointer_below("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
         self.keys({key: entry for key, entry in value.items() if key not in _TIGHTENING}, "", _TOP_KEYS)
         self.block(value.get("compute"), "/compute", _COMPUTE)
         self.block(value.get("attention"), "/attention", _ATTENTION)
@@ -81,7 +83,7 @@ class Reader(ours.Reader):
         for key, entry in value.items():
             name = key.lower() if key.lower() in known else key
             if name != key:
-                self.warn(join(path, key), f"read as {name!r}")
+                self.warn(pointer_below(path, key), f"read as {name!r}")
             found.setdefault(name, entry)
         return found
 
@@ -97,20 +99,20 @@ class Reader(ours.Reader):
         """
         value = self.folded(value, path, _RULE_KEYS)
         self.keys(value, path, _RULE_KEYS)
-        action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
+        action = self.choice(value.get("action"), pointer_below(path, "action"), ACTIONS, "deny")
         found: dict[str, Any] = {
             "action": action,
-            "tools": self.names(value.get("tools"), join(path, "tools")),
-            "tool": self.names(value.get("tool"), join(path, "tool")),
-            "when": All(self.group(value.get("when"), join(path, "when"))),
+            "tools": self.names(value.get("tools"), pointer_below(path, "tools")),
+            "tool": self.names(value.get("tool"), pointer_below(path, "tool")),
+            "when": All(self.group(value.get("when"), pointer_below(path, "when"))),
         }
-        self.on_timeout(value.get("on_timeout"), join(path, "on_timeout"))
+        self.on_timeout(value.get("on_timeout"), pointer_below(path, "on_timeout"))
         timeout = value.get("timeout_s")
         for key in ("exclude_requester", "require_reason"):
-            self.flag(value.get(key, False), join(path, key))
+            self.flag(value.get(key, False), pointer_below(path, key))
         return {
             **found,
-            "timeout_s": None if timeout is None else self.seconds(timeout, join(path, "timeout_s")),
+            "timeout_s": None if timeout is None else self.seconds(timeout, pointer_below(path, "timeout_s")),
             "literal": action == "allow",
             "textual": True,
         }
@@ -155,7 +157,7 @@ class Reader(ours.Reader):
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
         """Read conditions that must all hold. An empty list means no conditions."""
-        return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path)))
+        return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
         """Read a single condition, because contenox has no groups of conditions."""
@@ -192,9 +194,9 @@ class Reader(ours.Reader):
             return
         for key, entry in value.items():
             if key not in known:
-                self.refuse(join(path, key), f"{key!r} is not known here", closest(key, known))
+                self.refuse(pointer_below(path, key), f"{key!r} is not known here", closest(key, known))
             elif not known[key][1](entry):
-                self.refuse(join(path, key), f"takes {known[key][0]}")
+                self.refuse(pointer_below(path, key), f"takes {known[key][0]}")
 
 
 def _count(most: int) -> tuple[str, Callable[[Any], bool]]:

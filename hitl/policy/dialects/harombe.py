@@ -57,7 +57,9 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
-    """Return the section about approvals, which may be at several places. Settings beside it are listed as left out."""
+    """Return the section about approvals, which may be at several places. The settings beside it are listed as
+    differences.
+    """
     if isinstance(value, list):
         return {"rules": value}, path
     if not isinstance(value, dict):

@@ -66,7 +66,7 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
     return Imported(_without_impossible(_tidy(found), writer), tuple(dict.fromkeys(writer.differences)))
 
 
-def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
+def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002
     from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
 
     if format == "contenox":
@@ -99,8 +99,8 @@ def _doubting(rules: Sequence[Rule]) -> set[str]:
     """Return the paths of deny and ask rules that an earlier allow rule with conditions covers.
 
     They count as rules that never fire, but they are needed: if the call leaves the conditions in doubt, the allow is
-    skipped, and the deny or ask still applies. The caller puts each of their conditions into an ``any`` group of its
-    own. The meaning stays the same, but the condition differs from that of the allow, so the rule isn't covered.
+    skipped, and the deny or ask still applies. The caller puts each condition of these rules into a separate ``any``
+    group. The meaning stays the same, but the condition then differs from the allow rule's, so the rule isn't covered.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

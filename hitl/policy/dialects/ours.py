@@ -43,7 +43,7 @@ from hitl.policy.operators.scope import ANYWHERE, ROLE
 from hitl.policy.operators.tool import HINTS, MATCHES
 from hitl.policy.presets import NAMES as PRESETS
 from hitl.policy.tables import tools
-from hitl.policy.text import join
+from hitl.proof.canonical import pointer_below
 
 _MAX_EXECUTION_S: Final = 24 * 60 * 60
 CONDITION_KEYS = ("key", "op", "value", "match")
@@ -97,10 +97,10 @@ class Reader(Notes):
             self.refuse(path, "takes tools and their cards")
             return {}
         for tool in value:
-            self.name(tool, join(path, tool))
+            self.name(tool, pointer_below(path, tool))
             if isinstance(tool, str) and is_pattern(tool):
-                self.refuse(join(path, tool), "is a pattern, and a card is for one tool", "name the tool")
-        return {tool: self.card(entry, join(path, tool)) for tool, entry in value.items()}
+                self.refuse(pointer_below(path, tool), "is a pattern, and a card is for one tool", "name the tool")
+        return {tool: self.card(entry, pointer_below(path, tool)) for tool, entry in value.items()}
 
     def card(self, value: Any, path: str) -> CardTerms:
         """Read the additions to the cards of one tool."""
@@ -108,7 +108,7 @@ class Reader(Notes):
             self.refuse(path, f"takes {', '.join(CARD)}")
             return CardTerms()
         if "fields" in value and "headline" not in value:
-            self.refuse(join(path, "fields"), "means nothing without a headline", "add 'headline'")
+            self.refuse(pointer_below(path, "fields"), "means nothing without a headline", "add 'headline'")
         return CardTerms(**self.record(value, path, CARD))
 
     def headline(self, value: Any, path: str) -> str:
@@ -141,14 +141,14 @@ class Reader(Notes):
         found: list[Rule] = []
         names = set()
         for at, entry in enumerate(self.items(value, path)):
-            where = join(path, at)
+            where = pointer_below(path, at)
             if not isinstance(entry, dict):
                 self.refuse(where, "takes a rule (keys and values)")
                 continue
             fields = {"tools": (), "tool": (), "when": All(()), **read(entry, where)}
             name = fields.pop("id", None) or f"{path[1:]}[{at}]"
             if name in names:
-                self.refuse(join(where, "id"), f"the id {name!r} is used twice")
+                self.refuse(pointer_below(where, "id"), f"the id {name!r} is used twice")
             names.add(name)
             found.append(Rule(name=name, path=where, line=self.parsed.line(where), content=entry, **fields))
         return tuple(found)
@@ -197,7 +197,7 @@ class Reader(Notes):
     def possible(self, value: str, path: str) -> None:
         """Check that a tool can have this name.
 
-        A name that no tool can have is a problem, or a warning in a lenient dialect.
+        If no tool can have it, add a problem, or a warning in a lenient dialect.
         """
         try:
             check_name(value)
@@ -217,7 +217,7 @@ class Reader(Notes):
         """Read conditions that must all hold."""
         if not value and isinstance(value, list):
             self.refuse(path, "is an empty list", "leave it out to match every call")
-        return All(tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path))))
+        return All(tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path))))
 
     def when(self, value: Any, path: str) -> When:
         """Read a condition, or a group of conditions."""
@@ -227,7 +227,7 @@ class Reader(Notes):
         if len(value) != 1:
             return self.condition(value, path)
         ((key, inner),) = value.items()
-        where = join(path, key)
+        where = pointer_below(path, key)
         if key == "not":
             return Not(All(self.group(inner, where)) if isinstance(inner, list) else self.when(inner, where))
         if key in ("any", "all"):
@@ -240,7 +240,7 @@ class Reader(Notes):
         found = self.items(value, path)
         if not found and isinstance(value, list):
             self.refuse(path, "is an empty list")
-        return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(found))
+        return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(found))
 
     def condition(self, value: dict[str, Any], path: str) -> When:
         """Read one condition: an operator with its key and its value."""
@@ -248,20 +248,20 @@ class Reader(Notes):
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
         if operator is None or not isinstance(name, str):
-            self.refuse(join(path, "op"), f"the operator {name!r} is not known", closest(name, OPERATORS))
+            self.refuse(pointer_below(path, "op"), f"the operator {name!r} is not known", closest(name, OPERATORS))
             return All(())
         key = self.key(value, path, name, operator)
-        match = self.choice(value.get("match", MATCHES[0]), join(path, "match"), MATCHES, MATCHES[0])
+        match = self.choice(value.get("match", MATCHES[0]), pointer_below(path, "match"), MATCHES, MATCHES[0])
         if "match" in value and not operator.matches:
-            self.strictly(join(path, "match"), "is only for destructive_set")
-        where = join(path, "value") if "value" in value else path
+            self.strictly(pointer_below(path, "match"), "is only for destructive_set")
+        where = pointer_below(path, "value") if "value" in value else path
         if operator.matches and match == MATCHES[0]:
-            self.whole_names(value.get("value"), join(path, "value"))
+            self.whole_names(value.get("value"), pointer_below(path, "value"))
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
         """Read the key of a condition. The key is empty if the operator takes no key."""
-        where, key = join(path, "key"), value.get("key", "")
+        where, key = pointer_below(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")
             return ""

@@ -1,8 +1,8 @@
 """Shared code of all operators: what a condition is used for, and how it is applied to an argument's values.
 
 Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``three_valued``). The
-function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then it is
-enough that one possible meaning of the argument fits. A condition *loosens* if its rule allows or lowers a risk: then
+function is compiled for one of two uses. A condition *tightens* if its rule denies, asks or raises a risk: then one
+possible meaning of the argument that fits is enough. A condition *loosens* if its rule allows or lowers a risk: then
 every possible meaning must fit. ``not`` swaps the two uses.
 """
 
@@ -18,7 +18,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
 MAX_PATH = 4096
-_LONG = 256  # a text costs one more unit of the budget for each 256 characters
+_LONG = 256  # for each 256 characters, a text costs one more unit of the budget
 
 
 class BadValue(ValueError):
@@ -37,7 +37,7 @@ class ConditionUse:
 
     ``loosen`` says that the condition loosens; otherwise it tightens. ``negated`` says that it is under a ``not``,
     ``textual`` that it compares text forms, as contenox does, and ``rating`` that its rule sets a risk. ``asking`` says
-    that its rule asks, so that the rule would keep a later deny from deciding.
+    that its rule asks. If the condition held, a later deny rule could not decide.
     """
 
     loosen: bool
@@ -62,7 +62,7 @@ class ConditionUse:
     def elsewhere(self, answer: int) -> int:
         """The answer for a call that lacks the argument, if the same condition on another argument gives ``answer``.
 
-        An ask that holds is only UNSURE then: it leaves the decision to a later rule that denies.
+        In that case an ask rule that holds answers only UNSURE, so that a later deny rule can decide.
         """
         return min(answer, UNSURE) if self.asking else answer
 
@@ -167,7 +167,7 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Return a judge of texts that is less sure about values of other types.
+    """Return a judge of texts that gives less certain answers for values of other types.
 
     For such a value, the judge's NO becomes UNSURE.
 

@@ -71,7 +71,9 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer for a command. It counts less if the command isn't in the argument that the condition names."""
+    """Return the answer for a command. The answer is less certain if the command isn't in the argument that the
+    condition names.
+    """
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING
@@ -130,8 +132,9 @@ def _effect_names(value: Any) -> frozenset[str]:
 def _build_effects(condition: Condition, use: ConditionUse) -> Test:
     """Compile ``command_effects``.
 
-    A condition that tightens holds if the line has one of the effects. A condition that loosens holds if the line has
-    no other effects, no programs beyond those that its effects were read from, and the policy allows each of its paths.
+    A condition that tightens holds if the line has one of the effects. A condition that loosens holds if three things
+    are true: the line has no other effects, its effects cover all of its programs, and the policy allows each of its
+    paths.
     """
     wanted: frozenset[str] = condition.value
 

@@ -47,7 +47,7 @@ def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
     The function returns None for types that don't compare.
     """
     shown = values.text(wanted)
-    alike = UNSURE if use.loosen else YES  # the answer if the text is the same value in another spelling
+    alike = UNSURE if use.loosen else YES  # the answer for a text that is the same value in another spelling
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
     of_kind = _KINDS[type(wanted)]
@@ -99,7 +99,8 @@ _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
 def folded(text: str, most: int = MAX_PATH) -> str:
     """Return a text without differences that readers overlook: outer blanks, case, and other forms of the same letters.
 
-    A non-ASCII text longer than ``most`` keeps its letters, because it can't fold to a text as short as the wanted one.
+    A non-ASCII text longer than ``most`` keeps its letters, because it can't fold to a text as short as the wanted
+    text.
     """
     if text.isascii():
         return text.strip().lower()

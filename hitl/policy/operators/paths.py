@@ -104,11 +104,11 @@ def _build_glob(condition: Condition, use: ConditionUse) -> Test:
 
         def judge(value: Any) -> int:
             if type(value) is not str:
-                # A tool may use a number, true or false as the name that its text spells.
+                # A tool may take a number, true or false as a file name: the text of the value.
                 spelt = as_text and value is not None and judge(values.text(value))
                 return spelt if use.textual and value is not None else max(spelt, other)
             text: str = value
-            # no path is so long, but with the key ``*`` the text may be something other than a path
+            # a path is never so long, but with the key ``*`` the text may be no path at all
             if len(text) > MAX_PATH:
                 return NO if anywhere else UNSURE
             if relevant is not None:

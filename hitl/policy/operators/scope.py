@@ -33,17 +33,17 @@ _SHELL: Final = ("", "bash")
 
 
 def shape_of(call: PolicyCall) -> Shape | None:
-    """Return the kind and argument roles that our tables give for the call's tool, or None.
+    """Return the kind and the argument roles of the call's tool in the tables, or None.
 
-    For a command that the caller runs itself, return those of `bash`, no matter which tool name the caller gives.
+    For a command that the caller runs itself, return the kind and the roles of `bash`, no matter which tool name the
+    caller gives.
     """
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may do something else than the tables list for its name.
-
-    In that case no rule by kind may allow the call.
+    """Return whether the tool may have other effects than the tables list for its name. If it may, no rule by kind may
+    allow the call.
 
     There are two cases. The tool has the name of a tool that only reads, and its own MCP hints say that it changes
     something; a missing hint doesn't count. Or an MCP server serves the tool under the name of a coding agent's tool:
@@ -86,7 +86,7 @@ class CallScope:
 
     @property
     def shape(self) -> Shape | None:
-        """The kind and argument roles that our tables give for the call's tool, or None."""
+        """The kind and the argument roles of the call's tool in the tables, or None."""
         if isinstance(self._shape, bool):
             self._shape = shape_of(self.call)
         return self._shape
@@ -237,12 +237,12 @@ _ENTERS = re.compile(r"cd\s+[\w./-]+\s*(?:&&|;)\s*(?=\S)", re.ASCII)
 def _as_line(words: Sequence[Any]) -> str | None:
     """Return a list of words as one line, because some tools join the words and give the line to a shell.
 
-    Return None if the line does the same as the words, because no word has a character with a meaning to a shell.
+    Return None if the line has the same effect as the words, because no word has a character with a meaning to a shell.
 
     ``["bash", "-lc", SCRIPT]`` is the usual form of hosts that start the words as they are. A tool that joins the words
     changes only the first word of the script: it runs without its arguments. So this form is judged as the script
     alone, unless the script redirects input, which the first word could then run. A `cd` that loses its argument leaves
-    the rest in the working folder, so the rest is returned.
+    the other commands in the working folder, so the other commands are returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):

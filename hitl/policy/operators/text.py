@@ -2,7 +2,7 @@
 
 Before a call of RE2, the text is searched for a literal that every match must hold, because a plain search is many
 times faster. The literal is only known for a pattern that is a plain sequence: no alternatives, groups, sets, flags or
-repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes are those of the RE2
+repeated literals. Every match of such a pattern holds each of its runs of literals. The escapes come from the RE2
 syntax page.
 """
 
@@ -107,7 +107,7 @@ def is_encodable(text: str) -> bool:
 
 
 def _build_credential(condition: Condition, use: ConditionUse) -> Test:
-    """Compile ``credential``: whether a text holds a secret in one of the forms that are masked on cards."""
+    """Compile ``credential``, which tests whether a text holds a secret in a format that cards mask."""
     wanted: bool = condition.value
 
     def judge(value: Any) -> int:

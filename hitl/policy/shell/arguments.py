@@ -70,14 +70,13 @@ class ParsedArguments:
     def only(self) -> tuple[str, ...]:
         """Return the patterns of base names to which a search of folders is limited, or () if there is no limit.
 
-        ``--exclude`` and a pattern with a slash change what is searched in other ways, so with them no limit is
-        returned.
+        ``--exclude`` and a pattern with a slash limit a search in other ways, so with them no limit is returned.
         """
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Return whether a file name in place of this word can't be taken for a harmful option."""
+        """Return whether the program can't take a file name in place of this word for a harmful option."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
@@ -163,7 +162,7 @@ class _Reader:
         return text[:1] == "-" and text != "-"
 
     def _only_text(self, word: ShellWord) -> bool:
-        """Return whether this program takes a word as text although it looks like an option."""
+        """Return whether this program takes a word for text although the word looks like an option."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 
@@ -194,7 +193,9 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
 
     def _cluster(self, text: str) -> None:
-        """Read combined short options: each letter is an option, until one takes the rest as its value."""
+        """Read combined short options: each letter is an option, until an option takes the remaining letters as its
+        value.
+        """
         for at, letter in enumerate(text[1:], start=1):
             name = f"-{letter}"
             takes = self.program.options.get(name)
@@ -239,8 +240,8 @@ class _Reader:
     def _may_read(self, value: ShellWord) -> bool:
         """Return whether the program may read the value of an option behind an operand as a file.
 
-        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have a parser of
-        their own, which is the same on every system.
+        On some systems, options end at the first operand (POSIX, getopt). Programs with a ``style`` have their own
+        parser, which is the same on every system.
         """
         kinds = {kind for form in self.program.operands for kind in form.kinds}
         return not self.program.style and value.text is not None and not kinds.isdisjoint(("path", "named"))

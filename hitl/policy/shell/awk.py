@@ -2,7 +2,8 @@
 
 Texts and regular expressions are taken out first, because their characters are data: ``print "a;b" > "x"`` writes a
 file, ``/a|b/`` runs nothing. A slash after an operand divides; after anything else it begins a regular expression
-(POSIX, awk, "Lexical Conventions"). If a slash may be either, the rest of the program is searched unchanged.
+(POSIX, awk, "Lexical Conventions"). If a slash may divide or may begin an expression, the rest of the program is
+searched unchanged.
 """
 
 from __future__ import annotations

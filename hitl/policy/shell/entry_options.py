@@ -110,7 +110,7 @@ def _spelt(program: str, word: str | None, option: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _others(program: str, option: str) -> tuple[str, ...]:
-    """Return the spellings of an option: as written, with one dash or two, and those in the program's manual."""
+    """Return the spellings of an option: as written, with one dash or two, and as in the program's manual."""
     found = [option]
     plain = option.lstrip("-")
     if len(plain) > 1 and not _is_cluster(program, option):

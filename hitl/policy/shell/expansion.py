@@ -202,13 +202,13 @@ def _split_known(word: str | None) -> Fields:
 
 
 VALUES: dict[str, Callable[[WordReader, Node], str | None]] = {
-    "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001 - as above
-    "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
-    "ansi_c_string": lambda reader, node: words.ansi_c(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
+    "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001
+    "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001
+    "ansi_c_string": lambda reader, node: words.ansi_c(reader._written(node)[2:-1]),  # noqa: SLF001
     "translated_string": lambda reader, node: reader.value(node.children[-1]),
-    "string": WordReader._string,  # noqa: SLF001 - as above
-    "concatenation": WordReader._concatenation,  # noqa: SLF001 - as above
-    "simple_expansion": WordReader._expansion,  # noqa: SLF001 - as above
-    "expansion": WordReader._expansion,  # noqa: SLF001 - as above
+    "string": WordReader._string,  # noqa: SLF001
+    "concatenation": WordReader._concatenation,  # noqa: SLF001
+    "simple_expansion": WordReader._expansion,  # noqa: SLF001
+    "expansion": WordReader._expansion,  # noqa: SLF001
     **dict.fromkeys(SUBSTITUTIONS, lambda _reader, _node: None),
 }

@@ -23,7 +23,7 @@ _SAYS: Final = {
 }
 #: The kinds of effects, from the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
-MAX_USES: Final = 128  # at most this many paths of a line; each is judged as a call of its own
+MAX_USES: Final = 128  # a line has at most this many paths, because each path is judged as a separate call
 _MOST_STEPS = 512
 _MOVES = frozenset(("cp", "mv"))  # Programs that write a file, or everything below a folder, to another place.
 _PATHS = frozenset(("path", "named", "item"))
@@ -51,8 +51,8 @@ class PathUse:
     wild: bool = False
     #: For a tree: the patterns of the base names that are read, or () for all files.
     only: tuple[str, ...] = ()
-    #: Whether hidden files are left out.
-    visible: bool = False
+    #: If hidden files are left out: the patterns of hidden names that are read in spite of this. Else None.
+    shown: tuple[str, ...] | None = None
     #: Whether the pattern matches a file name that the program could take for an option.
     dashes: bool = False
     #: Whether links in the tree are followed.
@@ -147,7 +147,7 @@ class Found:
         folders: Sequence[str],
         *,
         only: tuple[str, ...] = (),
-        visible: bool = False,
+        shown: tuple[str, ...] | None = None,
         guarded: bool = True,
         follows: bool = False,
     ) -> None:
@@ -176,4 +176,4 @@ class Found:
             raise NotPlain("the command names too many paths")
         for folder in folders:
             joined = posixpath.join(folder, word.text) if folder else word.text
-            self.uses.append(PathUse(how, joined, word.wild, only, visible, dashes, follows))
+            self.uses.append(PathUse(how, joined, word.wild, only, shown, dashes, follows))

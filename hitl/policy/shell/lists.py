@@ -235,7 +235,7 @@ class Prefixes:
         """Return YES if the words, or all commands of a line of plain commands, begin with a listed prefix; else NO.
 
         ``tokens`` are the words of a call without shell syntax, or None if the call has shell syntax. The reading can
-        only turn a YES into a NO (for a second line or a wrapped program). ``least`` is the number of commands from
+        only change a YES to a NO (for a second line or a wrapped program). ``least`` is the number of commands from
         which on a line is split into commands; contenox judges a single command by its tokens alone.
         """
         if tokens is not None and self.covers(_named(tokens)):

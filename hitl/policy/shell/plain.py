@@ -190,7 +190,7 @@ class _Walk:
         raise NotPlain(f"{joint.type} is not read here")
 
     def pipeline(self, node: Node, state: _State) -> _Folders:
-        """Visit a pipe. Each part runs in a shell of its own, so it can't change the folder or a variable of the next.
+        """Visit a pipe. Each part runs in its own shell, so it can't change the folder or a variable of the next part.
 
         Some shells run the last part themselves (zsh, ksh), so a last part that changes the folder is refused.
         In ``a | b && c`` the grammar may put ``b && c`` below the pipe, but bash pipes into ``b`` only. Such a line is
@@ -227,7 +227,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def group(self, node: Node, state: _State) -> _Folders:
-        """Visit the statements of a condition, a branch, a loop's body or braces: each may run or not."""
+        """Visit the statements of a condition, a branch, a loop's body or braces. Any of these may run or not run."""
         reached, inner = state.folders, _branch(state)
         for child in node.children:
             if child.is_named and child.type != "comment":

@@ -39,7 +39,7 @@ class Below:
     """The names of files below some folders, as ``find`` prints them.
 
     ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
-    would be read as several or other names.
+    would be read as several names or as another name.
     """
 
     roots: tuple[str, ...]
@@ -127,7 +127,7 @@ class Words:
         self._no_gaps(node)
         self._guard_dialect(node)
         parts: list[str | None] = []
-        for child in inner:
+        for at, child in enumerate(inner):
             if child.type == "string_content":
                 parts.append(words.double_quoted(text_of(child)))
             elif child.type in ("simple_expansion", "expansion"):
@@ -136,7 +136,7 @@ class Words:
                 self.substituted(child)
                 parts.append(None)
             elif child.type == "$":
-                parts.append("$")
+                parts.append(_dollar(inner[at + 1 :]))
             else:
                 raise NotPlain(f"{child.type.replace('_', ' ')} is not read here")
         return _glued(parts)
@@ -185,6 +185,17 @@ class Words:
         raise NotPlain(f"${name[:40]} comes from the environment")
 
 
+def _dollar(behind: Sequence[Node]) -> str:
+    """Read a dollar sign in double quotes that begins no expansion. Raises NotPlain if it begins one in another shell.
+
+    In zsh, ``"$=name"`` becomes several words, and ``"$~name"`` is a pattern.
+    """
+    if behind and text_of(behind[0])[:1] not in _BEHIND_DOLLAR:
+        raise NotPlain("a dollar sign is followed by what another shell takes for an expansion")
+    return "$"
+
+
+_BEHIND_DOLLAR = frozenset(")|/.,; \t\n")
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
@@ -225,9 +236,9 @@ _NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w
 
 
 def _computed(node: Node) -> ShellWord:
-    """Read an arithmetic expansion of written numbers.
+    """Read an arithmetic expansion that holds only numbers.
 
-    A name is refused: it is evaluated, and its value may hold a subscript that runs a command.
+    A name is refused, because its value is evaluated and may hold a subscript that runs a command.
     """
     if not _NUMBERS_ALONE.fullmatch(text_of(node)):
         raise NotPlain("an arithmetic expansion holds a name")
@@ -246,9 +257,9 @@ _WORDS: dict[str, Callable[[Words, Node], ShellWord]] = {
     "number": lambda _reader, node: _number(node),
     "raw_string": lambda _reader, node: ShellWord(text_of(node)[1:-1]),
     "ansi_c_string": Words._ansi_c,  # noqa: SLF001 - a table of this class's own methods
-    "string": Words._string,  # noqa: SLF001 - as above
-    "concatenation": Words._joined,  # noqa: SLF001 - as above
-    **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above
-    "command_substitution": Words._output,  # noqa: SLF001 - as above
+    "string": Words._string,  # noqa: SLF001
+    "concatenation": Words._joined,  # noqa: SLF001
+    **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001
+    "command_substitution": Words._output,  # noqa: SLF001
     "arithmetic_expansion": lambda _reader, node: _computed(node),
 }

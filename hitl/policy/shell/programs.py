@@ -22,7 +22,7 @@ SHELL_OPTIONS = options(
 # Options of shells that name a file or code to run before anything else. Bash also accepts them with one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
-# Interpreters: they run code from an argument, a file or standard input.
+# Interpreters. They run code from an argument, a file or standard input.
 INTERPRETERS = names(
     "python python[0-9]* pypy* ipython* perl* ruby* irb node nodejs deno bun php* lua* luajit tclsh* "
     "wish* expect Rscript R julia guile* racket scheme sbcl clisp emacs* osascript groovy scala kotlin "

@@ -42,10 +42,11 @@ class ShellReading:
     """The commands of a line, the doubts about it, and its other properties that conditions look at.
 
     ``hidden`` says that a program may run that is not in ``commands``. ``doubts`` holds the reasons why the effect of
-    the line is uncertain; a known program that runs code of its own (an interpreter, a build tool) is such a reason.
+    the line is uncertain; a known program that runs other code (an interpreter, a build tool) is such a reason.
     ``substitution`` says that the line holds a substitution. ``writes`` holds its output redirections. ``work`` counts
-    the units spent so far (module ``work``); once the budget is used up, the rest is not read. ``tree`` is the syntax
-    tree of the first text. If the first text was read without the parser, ``unparsed`` holds that text instead.
+    the units spent so far (module ``work``); once the budget is used up, the rest of the line is not read. ``tree`` is
+    the syntax tree of the first text. If the first text was read without the parser, ``unparsed`` holds that text
+    instead.
     """
 
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
@@ -71,7 +72,9 @@ class ShellReading:
             self.unparsed = text
 
     def exhausted(self, units: int) -> bool:
-        """Spend units of work. Once the budget is used up, note a doubt and return True: the rest is not read."""
+        """Spend units of work. Once the budget is used up, add a doubt and return True: the rest of the line is not
+        read.
+        """
         self.work += units
         if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:
             return False

@@ -106,7 +106,7 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "open": names("*"),
 }
 
-# Whole options that run no program. Such an option must not be taken for a shortened option of the table above.
+# Options that run no program, in full. They must not be taken for shortened options of the table above.
 _WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
 
 # Settings of ssh that run or load a program, in any letter case. Such a setting follows ``-o`` in the same word or in

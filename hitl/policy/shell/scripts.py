@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 MAX_SCRIPT = 2048
 _MAX_CLASSES = 64  # at most this many opening brackets; from each, the script may be searched to its end
-_MAX_DELIMITERS = 16  # at most this many different delimiters in one script; each needs a pattern of its own
+_MAX_DELIMITERS = 16  # at most this many different delimiters in one script; each delimiter needs a separate pattern
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"

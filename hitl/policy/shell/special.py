@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hitl.policy.globs import is_pattern
+from hitl.policy.globs import is_pattern, names_in
 from hitl.policy.shell import awk
 from hitl.policy.shell.arguments import ParsedArguments, parse
 from hitl.policy.shell.plain import Step, steps
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # these options test a variable; if its name has a subscript, the subscript may run a command
+_NAMES = ("-v", "-R")  # these options test a variable, and a subscript in the variable's name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion of printf that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
+#: A conversion of printf. Group 1 is its letter, or empty if the conversion takes other values, too (`%*d`, `%1$s`).
+_CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:\([^()]*\))?([A-Za-z])|)")
+#: The letters of conversions that print a text, not a number.
+_AS_TEXT = frozenset("sbqcT")
+_WRITTEN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
 #: Builtins that change the shell in which they run.
 _CHANGES_SHELL = names("cd read")
 
@@ -53,11 +58,27 @@ def _test(found: Found, step: Step) -> None:
 
 
 def _printf(found: Found, step: Step) -> None:
-    given = [word for word in step.words[1:3] if word.text != "--"]
-    form = given[0].text if given else ""
-    if form is None or form.startswith("-v") or _STORES.search(form):
+    """Read ``printf``. ``-v`` and ``%n`` set a variable. zsh computes a value for ``%d``, which may run a command."""
+    given = [word for at, word in enumerate(step.words[1:]) if at > 1 or word.text != "--"]
+    form = given[0].literal if given else ""
+    if form is None or form.startswith("-v") or _STORES.search(form.replace("%%", "")):
         raise NotPlain("printf sets a variable")
+    if not _prints_text(form, given[1:]):
+        raise NotPlain("printf computes a value that isn't a written number")
     found.effect("read", "prints text")
+
+
+def _prints_text(form: str, values: Sequence[ShellWord]) -> bool:
+    """Return whether each value of a format that takes a number is written as a number."""
+    letters = [match[1] for match in _CONVERSION.finditer(form) if match[0] != "%%"]
+    if _AS_TEXT.issuperset(filter(None, letters)) and all(letters):
+        return True
+    if not all(letters) or any(word.loose or word.wild or word.below for word in values):
+        letters = ["d"]
+    return all(
+        letters[at % len(letters)] in _AS_TEXT or _WRITTEN_NUMBER.fullmatch(word.literal or "x")
+        for at, word in enumerate(values)
+    )
 
 
 def _command(found: Found, step: Step) -> None:
@@ -72,7 +93,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """Read ``bash -c TEXT``: the text is a line of its own."""
+    """Read ``bash -c TEXT``: the text is a separate line."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:
@@ -445,8 +466,24 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
 # --- trees of files
 
 
+#: The types of ripgrep that no name of a hidden file belongs to, with the endings of their names.
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "c": ("*.c", "*.h", "*.h.in", "*.cats"), "cpp": ("*.c*", "*.h*", "*.inl", "*.in"), "cs": ("*.cs",),
+    "css": ("*.css", "*.scss"), "csv": ("*.csv",), "go": ("*.go",), "graphql": ("*.graphql", "*.graphqls"),
+    "html": ("*.htm*", "*.ejs"), "java": ("*.java", "*.jsp*", "*.properties"),
+    "js": ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.vue"), "json": ("*.json", "*.sarif", "composer.lock"),
+    "kotlin": ("*.kt", "*.kts"), "markdown": ("*.m*",), "md": ("*.m*",), "php": ("*.ph*",),
+    "py": ("*.py", "*.pyi"), "rust": ("*.rs",), "scala": ("*.scala", "*.sbt"), "sql": ("*.sql", "*.psql"),
+    "swift": ("*.swift",), "toml": ("*.toml", "*.lock"), "ts": ("*.ts", "*.tsx", "*.cts", "*.mts"),
+    "txt": ("*.txt",), "yaml": ("*.yaml", "*.yml"),
+}  # fmt: skip
+
+
 def _rg(found: Found, step: Step) -> None:
-    """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names."""
+    """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names.
+
+    It also reads hidden files that a glob or a type names.
+    """
     call = parse(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "-uu", "-uuu", "--unrestricted")
@@ -455,8 +492,16 @@ def _rg(found: Found, step: Step) -> None:
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"
+    shown = tuple(dict.fromkeys(name for kind, word in call.values for name in _shown(call, kind, word.text or "*")))
     for word in paths or [ShellWord(".")]:
-        found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
+        found.path(how, word, call.folders, shown=None if hidden else shown, guarded=call.guarded(word))
+
+
+def _shown(call: ParsedArguments, kind: str, text: str) -> tuple[str, ...]:
+    """Return the patterns of hidden names that an option of ripgrep adds to a search."""
+    if kind == "type":
+        return ("*",) if call.has("--type-add", "--type-clear") else _TYPES.get(text, ("*",))
+    return names_in(text) if kind == "glob" and not text.startswith("!") else ()
 
 
 #: Letters of tar's options that take a value. The table allows no other option with a value.

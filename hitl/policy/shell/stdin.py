@@ -37,10 +37,7 @@ def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
 
 
 def written(reader: PayloadReader, command: Node | None) -> list[str]:
-    """Return every text that the statement around a command prints or redirects.
-
-    The command may read any of these texts.
-    """
+    """Return every text that the statement around a command prints or redirects, because the command may read it."""
     if command is None:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
@@ -117,7 +114,9 @@ def _bodies(node: Node) -> list[str]:
 
 
 def _printed(command: Node, read: Read) -> list[str]:
-    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, with escapes decoded and not decoded."""
+    """Return the texts that ``echo`` or ``printf`` would print; for ``echo``, both with decoded escapes and with the
+    escapes as written.
+    """
     found = _words(command)
     if not found or _PRINTERS.isdisjoint(map(base_name, read(found[0]))):
         return []

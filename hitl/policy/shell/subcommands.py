@@ -36,7 +36,7 @@ class Positionals:
         if not path:
             return [1]
         words, exact = self._words, self._program not in _SHORTENED
-        if path[-1] not in words and (exact or len(path) > 1):  # the usual case, in which the options need not be read
+        if path[-1] not in words and (exact or len(path) > 1):  # in the usual case, no option must be read
             return []
         firsts = [at for at, names in self._firsts().items() if path[0] in names]
         if len(path) == 1 or not firsts:
@@ -51,12 +51,12 @@ class Positionals:
     def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
         """Map each position where the sub-command may be to its possible names.
 
-        These are the word itself, and the sub-commands that it abbreviates or is an alias of.
+        These names are the word itself, and the sub-commands that the word shortens or replaces.
         """
         if self._meanings is None:
             words, shortened = self._words, self._program in _SHORTENED
             first = words[1] if len(words) > 1 else None
-            told = first is not None and first[:1] != "-"  # the usual case, in which no option comes first
+            told = first is not None and first[:1] != "-"  # this is the usual case: no option comes first
             places = (1,) if told else dict.fromkeys(one[0] for one in self._positions() if one)
             self._meanings = {
                 at: (words[at], *(_in_full(self._program, words[at]) if shortened else ())) for at in places

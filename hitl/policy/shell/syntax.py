@@ -55,7 +55,7 @@ _WORDS = frozenset({"word", *VALUES})
 @cache
 def _parser() -> Parser:
     import tree_sitter  # noqa: PLC0415 - heavy; loaded with the first shell condition
-    import tree_sitter_bash  # noqa: PLC0415 - as above
+    import tree_sitter_bash  # noqa: PLC0415
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
@@ -150,7 +150,7 @@ def _guess(reading: ShellReading, text: str) -> None:
 
 
 class LineReader(WordReader):
-    """Reads one text into a reading. A text inside it (``sh -c TEXT``) gets a reader of its own, one level deeper."""
+    """Reads one text into a reading. A text inside this text (``sh -c TEXT``) gets another reader, one level deeper."""
 
     _source = b""
     _redirects = False
@@ -348,7 +348,7 @@ class LineReader(WordReader):
             self.reading.hide(f"sets {name[:40]}")
 
     def _builtin(self, node: Node) -> None:
-        """Read ``[``, ``[[``, ``export`` and the like, which have a syntax of their own and run no program."""
+        """Read ``[``, ``[[``, ``export`` and similar builtins, which have their own syntax and run no program."""
         found: Fields = [node.children[0].type]
         if node.type == "declaration_command":
             for child in node.named_children:
@@ -370,7 +370,7 @@ class LineReader(WordReader):
     def _expanded(self, node: Node) -> None:
         """Read an expansion that sets a variable, runs its value as a prompt, or holds text in single quotes.
 
-        Inside double quotes, such single quotes don't quote, so a substitution in the text runs.
+        Inside double quotes these single quotes have no effect, so a substitution in the text runs.
         """
         operators = {text_of(child) for child in node.children if not child.is_named}
         if operators & {"=", ":="}:
@@ -428,7 +428,7 @@ def _is_read(command: Node) -> bool:
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
     """Return the words of a command that come after a redirection. In the tree, they are below the redirection.
 
-    With ``own``, redirections inside the command's node count too, not only those of its parent.
+    With ``own``, redirections inside the command's node count too, not only the redirections of its parent.
     """
     redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
@@ -469,22 +469,22 @@ def _leaf(_reader: LineReader, _node: Node) -> Sequence[Node]:
 
 _VISIT: dict[str, Visitor] = {
     "command": LineReader._command,  # noqa: SLF001 - a table of this class's own methods
-    "variable_assignment": LineReader._assignment,  # noqa: SLF001 - as above
+    "variable_assignment": LineReader._assignment,  # noqa: SLF001
     **dict.fromkeys(
         ("test_command", "declaration_command", "unset_command"),
-        LineReader._builtin,  # noqa: SLF001 - as above
+        LineReader._builtin,  # noqa: SLF001
     ),
-    "file_redirect": LineReader._redirect,  # noqa: SLF001 - as above
-    "heredoc_redirect": LineReader._document,  # noqa: SLF001 - as above
-    "for_statement": LineReader._loop,  # noqa: SLF001 - as above
-    "expansion": LineReader._expanded,  # noqa: SLF001 - as above
+    "file_redirect": LineReader._redirect,  # noqa: SLF001
+    "heredoc_redirect": LineReader._document,  # noqa: SLF001
+    "for_statement": LineReader._loop,  # noqa: SLF001
+    "expansion": LineReader._expanded,  # noqa: SLF001
     **dict.fromkeys(
         ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
-        LineReader._embedded,  # noqa: SLF001 - as above
+        LineReader._embedded,  # noqa: SLF001
     ),
-    **dict.fromkeys(SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001 - as above
+    **dict.fromkeys(SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001
 }
-_VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001 - as above
+_VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001
 _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 

@@ -82,9 +82,9 @@ def _is_letter(node: Node | None) -> bool:
 def ends_as_read(redirect: Node, source: bytes) -> bool:
     """Return whether a shell ends a here-document where the grammar does: at the first line that is its delimiter.
 
-    Only a plain delimiter is compared. For any other, return False, because the grammar and a shell differ. The grammar
-    removes a backslash from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``, the grammar
-    allows blanks, but a shell allows only tabs.
+    Only a plain delimiter is compared. For any other delimiter, return False, because the grammar and a shell differ.
+    The grammar removes a backslash from a quoted delimiter, but a shell keeps it. Before the last delimiter of ``<<-``,
+    the grammar allows blanks, but a shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

@@ -1,4 +1,4 @@
-"""Finds the programs that a command would run in turn: by shells, wrappers, ``xargs``, ``find -exec`` and the like."""
+"""Finds the programs that a command would itself run: with shells, wrappers, ``xargs``, ``find -exec`` and similar."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 @dataclass(slots=True)
 class Run:
-    """A command that runs others: its reader, the base name of its program, its words, and its node in the tree."""
+    """A command that may run other commands: its reader, the base name of its program, its words, and its node in the
+    tree.
+    """
 
     reader: PayloadReader
     base: str
@@ -70,11 +72,11 @@ class Run:
         return self._positionals
 
     def hide(self, why: str) -> None:
-        """Note that a program may run that the line doesn't name."""
+        """Record that the command may run a program that the line doesn't name."""
         self.reader.reading.hide(f"{self.base} {why}")
 
     def doubt(self, why: str) -> None:
-        """Note that the words don't show what the command does."""
+        """Record that the words don't show the effect of the command."""
         self.reader.reading.doubts.append(f"{self.base} {why}")
 
     def only_asks(self) -> bool:
@@ -797,7 +799,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
-#: Programs with a handler of their own that are also interpreters.
+#: Interpreters that have their own handler.
 _INTERPRETERS = frozenset(filter(programs.is_interpreter, _HANDLERS))
 
 

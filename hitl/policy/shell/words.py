@@ -1,4 +1,4 @@
-"""Turns a written shell word into text: it removes quotes and decodes escapes, also those of printf and echo.
+"""Turns a written shell word into text: it removes quotes and decodes escapes, also the escapes of printf and echo.
 
 The rules are those of POSIX.1-2017, Shell Command Language, section 2.2, and of the ANSI-C quoting in the Bash manual.
 """
@@ -27,7 +27,7 @@ _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
 _NO_NAMES = frozenset("+,-:@%")
-# Builtins that declare variables. They have a syntax of their own and run no program.
+# Builtins that declare variables. They have their own syntax and run no program.
 DECLARING = names("declare export local readonly typeset unset unsetenv")
 
 # Characters that people see as nothing, as a blank, or in another order than they are run.

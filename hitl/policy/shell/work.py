@@ -1,4 +1,5 @@
-"""The budget for reading a line. Once it is used up, the rest is not read, and the line counts as hidden.
+"""The budget for reading a line. Once the budget is used up, the rest of the line is not read, and the line counts as
+hidden.
 
 The whole reading of a call shares one budget. The budget is counted in units that depend on the text alone, so that the
 same line always gives the same answer. A unit takes about 10 µs on a small machine, and the budget about 20 ms.

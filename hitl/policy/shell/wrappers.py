@@ -69,7 +69,7 @@ class Wrapper:
     shell_flags: frozenset[str] = frozenset()
     #: The options with which no command runs.
     lookup: frozenset[str] = frozenset()
-    #: Whether the command follows ``--`` at once, without the skipped words.
+    #: Whether the command follows directly after ``--``, without the skipped words.
     bare: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Tables of what tools and programs do, and a helper for tables that are lists of words."""
+"""Tables of the effects of tools and programs, and a helper for tables that are lists of words."""
 
 
 def names(text: str) -> frozenset[str]:

@@ -35,6 +35,8 @@ Kinds:
 - ``item``: a git revision or a path
 - ``run``: another command, which is all of the remaining words
 - ``only``: a pattern that limits the base names of the files in a tree
+- ``glob``: a pattern of files in a tree; the program then reads hidden files with such names, too
+- ``type``: a kind of files in a tree, by a name of the program's own; as ``glob``
 - ``word(a,b)``: one of these words, or several joined by commas
 - ``slug``: a name, or an owner and a name, but not the address of another host
 - ``format``: a text that begins with ``+``
@@ -71,7 +73,7 @@ from hitl.policy.tables import ini, names
 
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
-KINDS: Final = names("text number path named out folder rev item run word format pretty slug only")
+KINDS: Final = names("text number path named out folder rev item run word format pretty slug only glob type")
 _KEYS: Final = frozenset(
     (
         "does",

@@ -13,6 +13,7 @@ from hitl.errors import Unavailable
 from hitl.ports import Change, Unit
 from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock, a_call
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +117,7 @@ def test_keys_that_others_can_use_are_refused(keys: Path, wide: int) -> None:
     load(keys)
     keys.chmod(wide)
 
-    with pytest.raises(Unavailable, match="can be used by other users"):
+    with raises(Unavailable, "database.keys.open", path=keys):
         load(keys)
 
 
@@ -137,7 +138,7 @@ def test_a_file_that_holds_no_keys_is_refused(keys: Path, said: str) -> None:
     keys.write_text(said)
     keys.chmod(0o600)
 
-    with pytest.raises(Unavailable, match=r"can't be read.*Restore it from a backup"):
+    with pytest.raises(Unavailable, match="Restore it"):
         load(keys)
 
     assert said == keys.read_text()

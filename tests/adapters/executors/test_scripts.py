@@ -140,6 +140,38 @@ def test_a_file_that_is_too_long_to_read_is_not_bound(folder: Folder) -> None:
     assert (["short.sh"], ("long.sh",)) == ([script.path for script in run.found], run.unbound)
 
 
+def test_a_file_of_the_workspace_that_can_not_be_read_is_named(folder: Folder) -> None:
+    """A pipe has no bytes to bind: the card names it and says why, and the command never runs unasked."""
+    os.mkfifo(folder.root / "pipe.sh")
+    found = Shell(folder.root, Sandbox(Confinement.BUBBLEWRAP)).look(Bash(command="bash pipe.sh; bash run.py"))
+
+    assert [True] == [says(note, "shell.scripts.unread", scripts="pipe.sh") for note in found.notes]
+    assert (True, ["script:run.py"]) == (found.unbound, [name for name, _ in found.preconditions if "script:" in name])
+
+
+def test_a_file_that_this_user_may_not_look_at_is_named(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's command may run a file in a folder that is closed to this user."""
+    real = os.stat
+
+    def closed(path: Any, *args: Any, **more: Any) -> os.stat_result:
+        if "/closed/" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *args, **more)
+
+    monkeypatch.setattr(os, "stat", closed)
+
+    assert ("closed/x.sh",) == scripts_of("bash closed/x.sh", folder).unread
+
+
+def test_a_link_that_leads_out_of_the_workspace_is_named_as_a_file_outside(folder: Folder) -> None:
+    """The file that runs is the one outside, and it isn't bound."""
+    with tempfile.NamedTemporaryFile(suffix=".sh") as script:
+        (folder.root / "link.sh").symlink_to(script.name)
+        found = scripts_of("bash link.sh", folder)
+
+    assert ((), (), (script.name,)) == (found.found, found.unread, found.outside)
+
+
 def test_a_change_of_any_of_many_scripts_is_seen(folder: Folder) -> None:
     """Also of the last one that is bound."""
     for number in range(MOST):

@@ -25,6 +25,7 @@ from bot.service import Service
 from hitl.connections import Connections, Party
 from hitl.errors import Unavailable
 from tests.adapters.http.conftest import ME, Api
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -145,7 +146,7 @@ async def test_a_folder_of_another_user_is_not_used(tmp_path: Path) -> None:
     """Whoever owns the folder could put another socket in the place of ours."""
     (tmp_path / "run").mkdir()
     os.chown(tmp_path / "run", 4321, 4321)
-    with pytest.raises(Unavailable, match="isn't a folder of this user"):
+    with raises(Unavailable, "api.http.socket.folder", folder=tmp_path / "run"):
         unix_listener(tmp_path / "run" / "s")
 
 

@@ -163,6 +163,125 @@ async def test_a_claim_whose_caller_hung_up_takes_nothing(api: Api) -> None:
     assert 200 == (await claiming(agent, call["ref"], HASHES[1])).status_code
 
 
+async def test_a_request_that_asks_and_waits_gets_the_claim_with_the_decision(api: Api) -> None:
+    """One request asks, waits and claims, if it has a secret's hash: the commit that approves also claims."""
+    agent = await api.agent()
+    asking = agent.post("/v1/calls", json=CALL | {"secret_hash": HASHES[0]}, headers={"Prefer": "wait=60"})
+    task = asyncio.create_task(asking)
+    await waiting(api, 1)
+    (call,) = await api.store.pending()
+    await decided(api, call.ref)
+    answer = await task
+
+    assert (200, "running", CALL["args"]) == (
+        answer.status_code,
+        answer.json()["status"],
+        answer.json()["claim"]["args"],
+    )
+    assert ["asked", "approved", "claimed"] == await api.events(call.ref)
+
+
+@pytest.mark.parametrize("verb", ["reject", None])
+async def test_a_request_that_asks_and_waits_in_vain_gets_no_claim(api: Api, verb: str | None) -> None:
+    """It is told how the call stands, as without a secret."""
+    agent, wait_s = await api.agent(), 60 if verb else 1
+    asking = agent.post("/v1/calls", json=CALL | {"secret_hash": HASHES[0]}, headers={"Prefer": f"wait={wait_s}"})
+    task = asyncio.create_task(asking)
+    await waiting(api, 1)
+    if verb:
+        (call,) = await api.store.pending()
+        await decided(api, call.ref, verb)
+    answer = (await task).json()
+
+    assert ("rejected" if verb else "pending", None) == (answer["status"], answer["claim"])
+
+
+# -- callers that leave -------------------------------------------------------------------------------------------
+
+
+async def attended(api: Api, ref: str) -> asyncio.StreamWriter:
+    """A wait of this user that says that nobody else takes the answer."""
+    _, writer = await asyncio.open_unix_connection(api.socket)
+    writer.write(f"GET /v1/calls/{ref}?wait=60 HTTP/1.1\r\nHost: x\r\nPrefer: attended\r\n\r\n".encode())
+    await waiting(api, 1)
+    return writer
+
+
+async def ended(api: Api, ref: str) -> list[str]:
+    """The record of a call once it isn't open any more, or after the time in which it would have ended."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(1.0):
+            while (await api.events(ref))[-1] in {"asked", "approved"}:  # noqa: ASYNC110 - as a reader would
+                await asyncio.sleep(0.01)
+    return await api.events(ref)
+
+
+@pytest.fixture
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Callers get a tenth of a second to come back."""
+    monkeypatch.setattr("adapters.http.attendance.GRACE_S", 0.1)
+
+
+@pytest.mark.usefixtures("no_grace")
+class TestTheCallerLeaves:
+    """A caller said `attended`, and its connection ends."""
+
+    async def test_its_call_is_withdrawn(self, api: Api) -> None:
+        """Nobody else would take the answer."""
+        call = await asked(api.local())
+        (await attended(api, call["ref"])).close()
+
+        assert ["asked", "withdrawn"] == await ended(api, call["ref"])
+
+    async def test_what_was_approved_meanwhile_lapses(self, api: Api) -> None:
+        """The approver reads that nothing ran."""
+        call = await asked(api.local())
+        (await attended(api, call["ref"])).close()
+        await decided(api, call["ref"])
+
+        assert ["asked", "approved", "lapsed"] == await ended(api, call["ref"])
+
+    async def test_who_comes_back_in_time_keeps_the_call(self, api: Api) -> None:
+        """A proxy or the network may have ended the first connection."""
+        call = await asked(api.local())
+        first = await attended(api, call["ref"])
+        second = await attended(api, call["ref"])
+        first.close()
+
+        assert ["asked"] == await ended(api, call["ref"])
+        second.close()
+        assert ["asked", "withdrawn"] == await ended(api, call["ref"])
+
+    async def test_who_only_looks_takes_nothing_along(self, api: Api) -> None:
+        """A wait without the word, and the word of somebody who didn't ask, mean nothing."""
+        call = await asked(await api.agent())
+        (await attended(api, call["ref"])).close()
+        with contextlib.suppress(httpx.ReadTimeout):
+            await api.local().get(f"/v1/calls/{call['ref']}", params={"wait": 60}, timeout=0.2)
+
+        assert ["asked"] == await ended(api, call["ref"])
+
+    async def test_a_stop_of_the_service_withdraws_nothing(self, api: Api) -> None:
+        """It ends every connection itself, and the callers come back to the next process."""
+        call = await asked(api.local())
+        writer = await attended(api, call["ref"])
+        assert api.server is not None
+        await api.server.stop()
+        writer.close()
+
+        assert ["asked"] == await ended(api, call["ref"])
+
+    async def test_a_call_that_was_claimed_is_the_callers(self, api: Api) -> None:
+        """It may run for longer than the connection that claimed it."""
+        call, agent = await asked(api.local()), api.local()
+        writer = await attended(api, call["ref"])
+        await decided(api, call["ref"])
+        await claiming(agent, call["ref"])
+        writer.close()
+
+        assert ["asked", "approved", "claimed"] == await ended(api, call["ref"])
+
+
 async def test_another_agents_claim_does_not_wait(api: Api) -> None:
     """The call looks as if it were not there, and the approval claims it for nobody."""
     agent, other = await api.agent(), await api.agent("other")
@@ -471,6 +590,22 @@ async def test_the_same_call_is_not_asked_again_right_after_a_rejection(api: Api
     assert (409, "REJECTED_RECENTLY") == (again.status_code, again.json()["code"])
     assert call["short"] in again.json()["detail"]
     assert [202, 202, 202] == [answer.status_code for answer in (*others, later)]
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_refusal_of_the_same_call_repeats_who_rejected_it_and_why(api: Api, later: bool) -> None:  # noqa: FBT001
+    """A new session asks, and it hasn't heard the first answer. The reason may have come after the rejection."""
+    agent, approver = await api.agent(), await api.approver()
+    call = await asked(agent)
+    decision = {"decision": "reject"} | ({} if later else {"reason": "the queue isn't empty"})
+    decided = await approver.post(f"/v1/calls/{call['ref']}/decision", json=decision)
+    if later:
+        await api.gate.add_reason(call["ref"], decided.json()["call"]["decided_by"], "the queue isn't empty")
+    again = await agent.post("/v1/calls", json=CALL)
+
+    assert (409, "REJECTED_RECENTLY") == (again.status_code, again.json()["code"])
+    assert "the queue isn't empty" in again.json()["detail"]
+    assert decided.json()["call"]["decided_by_name"] in again.json()["detail"]
 
 
 class TestWithRoomForOne:

@@ -23,6 +23,7 @@ from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from hitl.platforms import Check, Health
 from simulators.slack import App, SlackServer, User
 from tests.next_steps import without_a_step
+from tests.sentences import says
 
 ALL = ("slack token", "slack scopes", "slack receiving")
 
@@ -78,6 +79,18 @@ async def test_without_the_scope_for_files_alone_requests_still_get_answers(worl
 
     assert [Health.YELLOW, Health.RED] == [alone.state, both.state]
     assert all("files:write" in check.text for check in (alone, both))
+
+
+async def test_without_the_scope_of_the_agent_view_only_conveniences_are_missing(world: World) -> None:
+    """Yellow, alone and together with the scope for files; each is named with what is missing."""
+    await world.slack.revoke_scope("assistant:write", world.app)
+    alone = (await world.look())["slack scopes"]
+    await world.slack.revoke_scope("files:write", world.app)
+    both = (await world.look())["slack scopes"]
+
+    assert [Health.YELLOW, Health.YELLOW] == [alone.state, both.state]
+    assert says(alone.text, "doctor.slack.scopes.view", scope="assistant:write")
+    assert all(f"{scope} missing" in both.text for scope in ("assistant:write", "files:write"))
 
 
 async def test_a_wrong_token_is_named(world: World) -> None:

@@ -63,9 +63,9 @@ async def heard(body: dict[str, Any], register: Callable[[AsyncApp], None] | Non
     return found
 
 
-@pytest.mark.parametrize("body_type", ["assistant_thread_started", "assistant_thread_context_changed"])
-async def test_the_events_of_an_agent_view_say_nothing(body_type: str) -> None:
-    """An app that has such a view gets them; they are taken, and nobody said anything."""
+@pytest.mark.parametrize("body_type", ["assistant_thread_context_changed", "app_context_changed"])
+async def test_what_a_person_looks_at_beside_a_view_says_nothing(body_type: str) -> None:
+    """An app with a view for agents gets these events; they are taken, and nobody said anything."""
     thread = {"user_id": "U1", "channel_id": "D1", "thread_ts": "5.0", "context": {}}
     body = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1"}
 

@@ -8,10 +8,22 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.handlers import Alone, Kept, Me, commanded, event_of, explained, is_shared, pressed, read, said
+from adapters.slack.handlers import (
+    Alone,
+    Kept,
+    Me,
+    commanded,
+    event_of,
+    explained,
+    is_shared,
+    pressed,
+    read,
+    said,
+    tells_of_agent_view,
+)
 from adapters.slack.surface import parse_place, place_of
 from hitl.call import Verb
-from hitl.events import Command, Echo, Explained, Press, Reaction, Text
+from hitl.events import Command, Echo, Explained, Opened, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
 ME = Me("T1", "UBOT")
@@ -130,6 +142,71 @@ def test_where_a_message_stands(fields: dict[str, Any], conversation: str, flags
 def test_what_is_no_word_of_a_person_is_nothing(fields: dict[str, Any]) -> None:
     """It doesn't fail either where fields are missing."""
     assert understand(event(**fields), ME) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "opened"),
+    [
+        (
+            {"type": "app_home_opened", "tab": "messages", "channel": "D1"},
+            Opened(identity="slack:T1/U1", conversation="slack:T1/U1"),
+        ),
+        (
+            {"type": "assistant_thread_started", "assistant_thread": {"user_id": "U1", "thread_ts": "5.0"}},
+            Opened(identity="slack:T1/U1", conversation="slack:T1/U1/5.0", waits=True),
+        ),
+    ],
+)
+def test_an_opened_view_is_a_private_conversation(fields: dict[str, Any], opened: Opened) -> None:
+    """The tab of the agent view is the conversation itself, the pane of the assistant view a thread in it."""
+    assert opened == heard(**fields)
+
+
+def test_the_head_of_a_thread_is_said_in_the_direct_conversation_itself() -> None:
+    """Slack names the head's own thread if it has replies, and in the agent view."""
+    found = heard(channel="D1", thread_ts="1700000000.000100")
+
+    assert ("slack:T1/U1", None) == (found.conversation, found.thread)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"text": "/sayso approve ABC234"}, Command),
+        ({"text": "/SAYSO Approve ABC234", "thread_ts": "5.0"}, Command),
+        ({"text": "/sayso approve ABC234", "channel": "C1"}, Text),
+        ({"text": "/sayso approve ABC234", "channel": "C1", "thread_ts": "5.0"}, Text),
+        ({"text": "`/sayso approve ABC234`"}, Text),
+        ({"text": "&gt; /sayso approve ABC234"}, Text),
+        ({"text": "/sayso approve ABC234\nor not"}, Text),
+        ({"text": "please /sayso approve ABC234"}, Text),
+        ({"text": "/saysoapprove ABC234"}, Text),
+        ({"text": "/sayso approve ABC234", "edited": {"user": "U1", "ts": "6.0"}}, Text),
+        ({"text": "/sayso approve ABC234", "app_id": "A9"}, Text),
+    ],
+)
+def test_only_a_whole_plain_message_in_private_is_a_command(fields: dict[str, Any], kind: type) -> None:
+    """Suggested prompts send a message, and Slack's own commands can't be given in threads."""
+    found = heard(**{"channel": "D1"} | fields)
+
+    assert kind is type(found)
+    if isinstance(found, Command):
+        thread = f"/{fields['thread_ts']}" if "thread_ts" in fields else ""
+        assert ("approve", "ABC234", f"slack:T1/U1{thread}") == (found.name, found.text, found.conversation)
+
+
+@pytest.mark.parametrize(
+    ("fields", "tells"),
+    [
+        ({"type": "app_context_changed"}, True),
+        ({"channel": "D1", "app_context": {"entities": []}}, True),
+        ({"channel": "D1", "thread_ts": "1700000000.000100"}, False),
+        ({"channel": "C1", "app_context": {}}, False),
+    ],
+)
+def test_what_a_person_looks_at_shows_that_the_app_has_the_agent_view(*, fields: dict[str, Any], tells: bool) -> None:
+    """Slack says so only to such an app, and doesn't say it otherwise."""
+    assert tells is tells_of_agent_view(event(**fields))
 
 
 def test_a_broadcast_copy_is_barred() -> None:

@@ -20,9 +20,11 @@ from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings
+from hitl.cards.wording import say
 from hitl.platforms import Check, Health
 from simulators.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 from tests.next_steps import without_a_step
+from tests.sentences import says
 
 SECRET = "a-secret_of-ours"
 #: Methods of the Bot API that change something begin so.
@@ -107,7 +109,7 @@ class TestSetUp:
         told = await world.set_up()
 
         assert [] == (await world.changes())[before:]
-        assert ["token: belongs to @sayso_bot", "webhook: none, so polling works"] == told[:2]
+        assert [say("deploy.telegram.token", name="sayso_bot"), say("deploy.telegram.polling")] == told[:2]
         assert {"right already"} == {line.partition(": ")[2] for line in told[2:]}
 
     async def test_a_webhook_is_all_that_is_set_again(self, world: World) -> None:
@@ -148,7 +150,7 @@ class TestSetUp:
         await world.telegram.say(world.ada, world.account, "hello")
         told = await world.set_up()
 
-        assert "webhook: removed, so polling works; waiting updates are kept" == told[1]
+        assert say("deploy.telegram.polling.now") == told[1]
         assert "deleteWebhook" == (await world.changes())[-1]
         assert ["hello"] == [update["message"]["text"] for update in await world.telegram.pending()]
 
@@ -322,7 +324,7 @@ class TestReceiving:
         row = await world.row(self.name, world.webhook(), http={"port": 0})
 
         assert Health.YELLOW is row.state
-        assert "1 updates wait" in row.text
+        assert says(row.text, "doctor.telegram.webhook.failed", count=1)
         assert "UTC: Connection refused" in row.text
 
     @pytest.mark.parametrize(
@@ -393,7 +395,7 @@ class TestPlaces:
         ids = [left.id, kicked.id, muted.id, ben.id, -1009999999999, f"{forum.id}/{closed.id}", "ops"]
         rows = await world.look(routes=[f"telegram:{one}" for one in ids])
 
-        assert "the bot may not write there" in rows[f"telegram:{muted.id}"].text
+        assert says(rows[f"telegram:{muted.id}"].text, "doctor.telegram.place.muted")
         assert {Health.RED} == {check.state for name, check in rows.items() if not name.startswith("telegram ")}
         assert len(ids) + 3 == len(rows)
 

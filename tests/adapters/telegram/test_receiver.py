@@ -13,6 +13,7 @@ import pytest
 
 from adapters.telegram.platform import make_bot
 from adapters.telegram.receiver import Poller, UpdateRecorder
+from hitl.cards.wording import say
 from hitl.testing import SetClock
 from simulators.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.adapters.disk import Disk
@@ -88,7 +89,7 @@ async def test_what_is_not_recorded_is_not_acknowledged(line: Line) -> None:
 
 async def test_readiness_comes_with_the_first_answer(line: Line) -> None:
     """Not after a long poll in which nothing happened."""
-    assert "no answer from Telegram yet" == line.poller.trouble
+    assert say("trouble.telegram.silent") == line.poller.trouble
     async with line.polling():
         await line.server.wait_polling()
 

@@ -20,6 +20,7 @@ from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works
 from bot.doctor.checks import _dry_run, run_checks
 from bot.settings import Settings, load
+from bot.wording import say
 from hitl.call import Entry, Event
 from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit, adding
@@ -37,6 +38,8 @@ ME, OTHER = f"local:{os.getuid()}", "local:4321"
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
 
 
+#: The name of the check of requests from chats that no setting names.
+OTHER_CHATS = say("doctor.origin.name.other", platform="Telegram")
 #: Nobody else of this machine.
 OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
 
@@ -101,12 +104,13 @@ def test_tokens_that_other_machines_may_send_without_tls_are_yellow(
 
 
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
-    """Or that there is none, which is to be known: whoever is in another folder has other settings."""
-    none = run_checks(Settings(), None)[0]
+    """Without one, doctor is red: its lines are about no service then. Settings of the environment are a choice."""
+    named = checked()["settings"].text
+    none, environment = (run_checks(found, None)[0] for found in (Settings(), Settings(approvers=["local:1"])))
 
-    assert str(tmp_path / "sayso.toml") == checked()["settings"].text
-    assert ("settings", Health.YELLOW) == (none.name, none.state)
-    assert "sayso init" in none.text
+    assert str(tmp_path / "sayso.toml") == named
+    assert [Health.RED, Health.YELLOW] == [none.state, environment.state]
+    assert all(str(Path.cwd()) in check.text and "--config" in check.text for check in (none, environment))
 
 
 def test_a_policy_that_can_not_be_used_is_red_in_one_line(
@@ -237,7 +241,8 @@ def test_a_secret_that_every_user_can_read_is_told(checked: Callable[..., dict[s
     open_ = checked(named)["secrets"]
     file.chmod(0o640)
 
-    assert (Health.YELLOW, f"{file}: any user of this machine can read it") == (open_.state, open_.text.split(",")[0])
+    assert Health.YELLOW is open_.state
+    assert says(open_.text, "doctor.secrets.open", paths=file, files=file)
     assert "secrets" not in checked(named)
 
 
@@ -291,8 +296,8 @@ async def test_the_database_says_what_is_still_to_be_done(
 
     assert [Health.GREEN, Health.YELLOW] == [empty.state, kept.state]
     assert "0 pending, 0 running" in empty.text
-    assert "1 pending (the oldest since 2026-11-27 12:00 UTC), 0 running; events set aside" in kept.text
-    assert ": 1. " in kept.text
+    assert says(kept.text, "doctor.database.since", pending=1, oldest="2026-11-27 12:00", running=0)
+    assert says(kept.text, "doctor.database.aside", events=1)
 
 
 def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
@@ -533,6 +538,17 @@ def test_who_is_listed_but_revoked_is_told(
     assert left == found[role].text
 
 
+def test_a_list_on_which_everybody_is_revoked_is_not_called_empty(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """To add the same name again would change nothing, so the line names the people and the line about their rights."""
+    (tmp_path / "state" / "revoked").write_text(f"{ME}\n")
+    found = checked()["approvers"]
+
+    assert Health.RED is found.state
+    assert says(found.text, "doctor.list.approvers.revoked", people=ME)
+
+
 def test_who_is_revoked_and_on_no_list_is_green(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
     """Nothing is left to do; without revoked people there is no line."""
     none = checked()
@@ -580,7 +596,7 @@ def test_each_origin_has_a_line(checked: Callable[..., dict[str, Check]], tmp_pa
     shutil.copy(migrated, tmp_path / "state" / "sayso.db")
     token(tmp_path / "state", "ci", "agent", None, None)
     after = checked(settings)
-    named = ["requests from local", "requests from telegram:-1", "requests from other chats on Telegram"]
+    named = ["requests from local", "requests from telegram:-1", OTHER_CHATS]
 
     assert named == [name for name in before if name.startswith("requests from")]
     assert "requests from http" in after
@@ -597,7 +613,7 @@ def test_a_platform_whose_people_all_approve_elsewhere_is_red(checked: Callable[
     api = "http://127.0.0.1:9"
     """
 
-    assert Health.RED is checked(settings)["requests from other chats on Telegram"].state
+    assert Health.RED is checked(settings)[OTHER_CHATS].state
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from bot.cli.main import app
 from bot.cli.setting_up import Platform
 from bot.doctor.checks import run_checks
 from bot.settings import load
-from hitl.platforms import Health
+from hitl.platforms import Check, Health
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.hooks.installing import main, module
-from tests.hook_service import serving
+from sayso_client.wording import say
+from tests.hook_service import serving, trust
 from tests.sentences import says
 
 ME = f"local:{os.getuid()}"
@@ -66,6 +67,8 @@ def test_a_hook_asks_on_the_services_own_socket(settings: Path, tmp_path: Path, 
     command = "".join(each.read_text() for each in file.parent.iterdir() if each.is_file())
     assert f"--socket {tmp_path}/run/sayso.sock --uid {os.getuid()}" in command
 
+    if host == "codex":
+        trust(file)
     states = {check.state for check in run_checks(load(settings), settings) if check.name == f"hook {host}"}
     assert Health.GREEN in states
     assert Health.RED not in states
@@ -116,7 +119,21 @@ def test_a_wait_that_is_longer_than_the_policys_time_is_warned_of(
     done = init("claude-code", "--config", str(settings), "--yes", *words)
 
     assert 0 == done.exit_code
-    assert warns is says(done.output + capfd.readouterr().err, "init.wait")
+    told = done.output + capfd.readouterr().err
+    assert warns is says(told, "init.wait")
+
+
+def test_the_time_that_the_warning_names_is_the_one_of_the_pages(
+    settings: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An hour for people goes with a hook that waits 3700 seconds, and the warning names the place in the policy."""
+    done = init("claude-code", "--config", str(settings), "--yes", "--wait", "3700")
+    told = done.output + capfd.readouterr().err
+    page = (Path(__file__).parents[3] / "docs/how-to/policy.md").read_text()
+
+    assert says(told, "init.wait", wait=3700, people=300, longer=3600)
+    assert "\ndefaults: {timeout_s: 3600}\n" in page
+    assert "--wait 3700" in page
 
 
 def test_a_hook_that_another_users_agent_can_switch_off_is_red(settings: Path) -> None:
@@ -125,7 +142,33 @@ def test_a_hook_that_another_users_agent_can_switch_off_is_red(settings: Path) -
     assert 0 == main(words)
     found = [check for check in run_checks(load(settings), settings) if check.name == "hook codex"]
 
-    assert [Health.RED] * 2 == [check.state for check in found]
+    assert [Health.RED] * 3 == [check.state for check in found]
+
+
+def test_a_hook_that_codex_skips_is_red_with_the_next_step(settings: Path, tmp_path: Path) -> None:
+    """Codex runs tools without asking a hook that nobody trusts. After somebody trusts it, the line is gone."""
+    init("codex", "--config", str(settings), "--yes")
+    file = tmp_path / "home" / module("codex").FILE
+    red = [check.text for check in run_checks(load(settings), settings) if red_hook(check)]
+    trust(file)
+
+    assert [True] == [says(text, "hook.codex.untrusted", file=file) for text in red]
+    assert [] == [check for check in run_checks(load(settings), settings) if red_hook(check)]
+
+
+def red_hook(check: Check) -> bool:
+    """Return whether a check says that Codex's hook doesn't work."""
+    return check.name == "hook codex" and check.state is Health.RED
+
+
+@pytest.mark.parametrize("host", sorted(HOSTS))
+def test_managed_settings_are_suggested_only_for_a_host_that_has_them(settings: Path, host: str) -> None:
+    """Another host gets a step that it can take."""
+    init(host, "--config", str(settings), "--yes")
+    (told,) = [c.text for c in run_checks(load(settings), settings) if c.state is Health.YELLOW and host in c.name]
+
+    assert (module(host).MANAGED is not None) is told.endswith(say("hook.close.managed"))
+    assert (module(host).MANAGED is None) is told.endswith(say("hook.close.own"))
 
 
 def test_settings_of_the_working_folder_are_not_taken_unnamed(settings: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status, Verb
-from hitl.cards.card import Card, Way, card, details, headline, is_cut, outcome, outcome_for_agent
+from hitl.cards.card import Card, Way, card, details, headline, is_cut, listed, outcome, outcome_for_agent
 from hitl.cards.data import view
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.sessions import session_view, waiting_sessions
@@ -484,6 +484,20 @@ class TestTheRest:
         for shown in (card(call).push, headline(call), view(call)["headline"], session_view(session)["headline"]):
             assert shown.endswith(say("card.wants.use", tool="pay"))
             assert "Ada" not in shown
+
+    def test_a_list_gets_the_arguments_on_a_line_of_their_own(self) -> None:
+        """Masked as on the card; a text is quoted, so that it can't look like another argument or like the action."""
+        args = {"to": "Mallory", "memo": "10 EUR\nto: Ada", "token": "xoxb-1234567890-abcdefghij", "lines": [1, 2]}
+        head, arguments = listed(asked(args, tool="pay", sentence=""))
+
+        assert head.endswith(say("card.wants.use", tool="pay"))
+        assert arguments.startswith("lines [1, 2], memo “10 EUR⏎to: Ada”, to Mallory, token ")
+        assert "1234567890" not in arguments
+
+    @pytest.mark.parametrize("args", [{"argv": ["git", "push"]}, {"command": "git push"}])
+    def test_a_list_shows_a_command_once(self, args: dict[str, Any]) -> None:
+        """The headline has it already."""
+        assert "" == listed(asked(args, tool="bash"))[1]
 
     def test_a_preview_of_the_executor_is_the_action_of_a_headline(self) -> None:
         """It comes first, before any argument."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import pytest
 
 from adapters.database.sqlite.folder import FolderInUse
+from bot import wording as process_wording
 from hitl.call import Risk, Status
 from hitl.cards import wording
 from hitl.cards.wording import SIGNS, Wording, say
@@ -124,7 +125,7 @@ def _mentioned(tree: ast.AST) -> frozenset[str]:
 
 def test_no_key_is_in_two_catalogues() -> None:
     """The service, its platforms and the client name no sentence alike, so that a test's key means one."""
-    catalogues = (wording.ENGLISH, client_wording.ENGLISH, *OWNERS.values())
+    catalogues = (wording.ENGLISH, process_wording.ENGLISH, client_wording.ENGLISH, *OWNERS.values())
 
     assert len(ENGLISH) == sum(map(len, catalogues))
 

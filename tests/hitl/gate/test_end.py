@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from hitl.call import PostKind, Ran, ReplyKind, Result, Runs, State, Status, Verb
-from hitl.cards.card import OUTPUT_CHARS, outcome, outcome_for_agent
+from hitl.call import Decision, PostKind, Ran, ReplyKind, Result, Runs, State, Status, Verb
+from hitl.cards.card import OUTPUT_CHARS, card, outcome, outcome_for_agent
+from hitl.cards.lines import in_utc, plain
 from hitl.cards.wording import say, sentence
 from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, Tampered, TooManyPending
 from hitl.gate.response import Came
@@ -17,6 +18,7 @@ from hitl.outcomes import Refusal, Told, Unfit, fact
 from hitl.ports import Change, Unit
 from hitl.proof.keyring import new_ref
 from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code, reply
+from tests.sentences import says
 
 
 class TestWithdraw:
@@ -378,3 +380,43 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
         assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=running)) == refused.value.message
 
     assert Status.RUNNING == (await world.now(call)).status
+
+
+class TestTheAskerHasLeft:
+    """The program that asked is gone, so nobody would run the call."""
+
+    async def test_a_pending_call_is_withdrawn_with_that_reason(self, world: World) -> None:
+        """On the card, in the record, and for a later session of the agent."""
+        call = await world.gate.withdraw((await world.ask(runs=Runs.CALLER)).ref, UMA, left=True)
+
+        assert (Status.WITHDRAWN, str(Unfit.LEFT)) == (call.status, call.error)
+        assert all(says(text, Unfit.LEFT) for text in (plain(card(call).end_why, in_utc), outcome_for_agent(call)))
+
+    async def test_an_approved_call_that_nobody_claimed_lapses_at_once(self, world: World) -> None:
+        """Whoever approved reads that nothing ran, and the call can't be claimed any more."""
+        asked = await world.ask(runs=Runs.CALLER)
+        await world.press(asked)
+        call = await world.gate.withdraw(asked.ref, UMA, left=True)
+
+        assert (Status.LAPSED, Decision.APPROVED, str(Unfit.LEFT)) == (call.status, call.decision, call.error)
+        with pytest.raises(AlreadyDecided):
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+    @pytest.mark.parametrize("runs", Runs)
+    async def test_a_call_that_runs_goes_on(self, world: World, runs: Runs) -> None:
+        """Its effect may be there already; a call of the service's own never waits for a claim."""
+        call = await world.ask(READ, runs=runs)
+        if runs is Runs.CALLER:
+            await world.gate.claim(call.ref, "cli", CLAIM)
+        with pytest.raises(AlreadyDecided):
+            await world.gate.withdraw(call.ref, UMA, left=True)
+
+        assert Status.RUNNING == (await world.now(call)).status
+
+    async def test_a_stranger_can_not_say_so(self, world: World) -> None:
+        """As for any withdrawal."""
+        call = await world.ask(runs=Runs.CALLER)
+        with pytest.raises(NotApprover):
+            await world.gate.withdraw(call.ref, BOB, left=True)
+
+        assert Status.PENDING == (await world.now(call)).status

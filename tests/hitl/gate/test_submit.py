@@ -16,11 +16,9 @@ from hitl.errors import (
     KeyConflict,
     NotApprover,
     RejectedRecently,
-    SaysoError,
     TooManyPending,
 )
 from hitl.gate import secret_hash
-from hitl.gate.response import Submitted
 from hitl.limits import Limits
 from hitl.outcomes import Noted, Refusal, Unfit, fact
 from hitl.people import Conversation
@@ -90,18 +88,6 @@ async def test_a_caller_that_runs_its_own_calls_claims_them_later(world: World) 
     assert (Status.ALLOWED, NOON + timedelta(seconds=300)) == (submitted.call.status, submitted.call.due_at)
     assert f"caller:{UMA}" == submitted.call.executor
     assert "cli" == (await world.gate.claim(submitted.call.ref, "cli", CLAIM)).owner
-
-
-async def test_each_call_of_a_batch_stands_alone(world: World) -> None:
-    """One that can't be used fails by itself, in its place; the others are recorded."""
-    done = await world.gate.submit_all([ask(WRITE), ask(WRITE, args={"x": float("nan")}), ask(READ), ask(BAN)])
-
-    assert [Status.PENDING, "HITL_001", Status.RUNNING, Status.DENIED] == list(map(_told, done))
-
-
-def _told(one: Submitted | SaysoError) -> str:
-    """The status, or the error's code."""
-    return one.call.status if isinstance(one, Submitted) else one.code
 
 
 @pytest.mark.parametrize("changes", [{"requester": SAM}, {"requester": ANN}, {"origin": "telegram:5"}])

@@ -8,9 +8,11 @@ import pytest
 
 from bot.surfaces import surfaces
 from hitl.call import Action, Risk, Verdict
+from hitl.outcomes import Misfit
 from hitl.people import Conversation, Directory
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
+from tests.sentences import raises
 
 LOW, MEDIUM, HIGH, CRITICAL = Risk
 QUIET = "telegram:-200"
@@ -28,6 +30,24 @@ def test_an_empty_list_is_nobody() -> None:
     assert () == people.approvers_for(ROOM, asked(approvers=()))
     assert () == people.approvers_for(QUIET, asked())
     assert () == Directory().approvers_for(ROOM, asked())
+
+
+@pytest.mark.parametrize(
+    ("place", "owner"),
+    [
+        ("slack:T1/U1", "ada"),
+        ("slack:T1/U1/5.0", "ada"),
+        ("telegram:42", "ada"),
+        ("telegram:42/7", "ada"),
+        ("u:2", "u:2"),
+    ],
+)
+def test_a_thread_of_a_private_conversation_has_the_same_owner(place: str, owner: str) -> None:
+    """A private conversation has its person's name, and a thread's name begins with the conversation's."""
+    people = directory(principals={"ada": ("slack:T1/U1", "telegram:42")}, languages={"ada": "de"}, surfaces=surfaces())
+
+    assert owner == people.owner(place)
+    assert ("de" if owner == "ada" else "en") == people.wording(place).language
 
 
 def test_the_narrowest_list_wins() -> None:
@@ -62,7 +82,7 @@ def test_an_identity_of_many_people_cannot_be_listed(shared: str, where: str) ->
     }
     lists = lists.get(where, {where: (shared,)})
 
-    with pytest.raises(ValueError, match="stands for many people"):
+    with raises(ValueError, Misfit.SHARED, identity=shared):
         Directory(surfaces=surfaces(), **lists)
 
 

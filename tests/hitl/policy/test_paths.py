@@ -1,5 +1,6 @@
 """Globs of paths, and which readings of a path they are held against."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -188,6 +189,11 @@ class Links:
     def tracked(self, _path: str, *, most: int) -> tuple[str, ...] | None:
         """Nothing is tracked."""
         return () if most else None
+
+    def unhidden(self, path: str, files: Sequence[str]) -> tuple[str, ...] | None:
+        """No ignore file names a hidden file."""
+        del path, files
+        return ()
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Every folder is empty."""

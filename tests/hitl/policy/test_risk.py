@@ -179,3 +179,34 @@ def test_names_are_split_at_cases_and_marks() -> None:
 def test_a_file_of_the_system_is_critical_however_it_is_written(path: str) -> None:
     """Blanks before it, dots and doubled separators lead to the same file."""
     assert "critical" == RISKS[assess(PolicyCall("office", "save_document", {"target": path}))[0]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pkill sayso", "killall -9 sayso", "kill $(pidof sayso)", "kill -9 `pgrep -f 'sayso run'`",
+        "bash -c 'pkill sayso'",
+        "pgrep sayso | xargs kill", "systemctl stop sayso", "sudo systemctl disable --now sayso.service",
+        "service sayso stop", "docker stop sayso", "docker rm -f sayso", "cd x && docker compose stop sayso",
+        "kubectl delete pod sayso-0", "kubectl scale deploy/sayso --replicas=0", "kill -9 -1",
+    ],
+)  # fmt: skip
+def test_a_command_that_stops_this_service_is_critical(line: str) -> None:
+    """After it nobody could answer a request."""
+    assert (3, "an argument stops Sayso, or every process") == assess(PolicyCall("", "bash", {"command": line}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pkill node",
+        "kill -1 1234",
+        "systemctl stop nginx",
+        "systemctl status sayso",
+        "docker logs sayso",
+        "grep kill sayso.md",
+    ],
+)
+def test_a_command_that_stops_something_else_or_looks_at_this_service_is_not_critical(line: str) -> None:
+    """Only an end of the service, or of every process, can't be answered by people any more."""
+    assert 3 > assess(PolicyCall("", "bash", {"command": line}))[0]

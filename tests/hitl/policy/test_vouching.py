@@ -517,6 +517,105 @@ def test_a_search_of_hidden_files_is_one_in_every_spelling(work: Path, option: s
     assert ("allow", "approve", "allow") == (before, here(work, f"rg {option} x"), here(work, "rg x"))
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["-g '*'", "-g '.e*'", "--glob='[.]env'", "--iglob '*NV'", "-g '*.{md,env}'", "-g '!a' -g '*v'", "-t sh", "-tall"],
+)
+def test_a_search_that_names_hidden_files_reads_them(work: Path, option: str) -> None:
+    """A glob or a type of ripgrep takes hidden files in, unless no hidden file can have such a name."""
+    before = here(work, f"rg {option} x")
+    (work / ".env").write_text("x")
+
+    assert ("allow", "approve") == (before, here(work, f"rg {option} x"))
+    assert "allow" == here(work, "rg -g '*.{ts,tsx}' -g '!.env.*' -tpy x")
+
+
+@pytest.mark.parametrize("option", ["--type-add 'py:*v' -tpy", "--type-add 'own:*v' -t own", "--type-clear py -tpy"])
+def test_a_type_of_ones_own_may_be_any_file(work: Path, option: str) -> None:
+    """What the names of a type are can't be told once the line changes them."""
+    (work / ".env").write_text("x")
+
+    assert "approve" == here(work, f"rg {option} x")
+
+
+@pytest.mark.parametrize(
+    "file", [".gitignore", ".ignore", ".rgignore", "src/.ignore", "../.ignore", ".git/info/exclude"]
+)
+def test_a_search_reads_hidden_files_that_an_ignore_file_takes_in(work: Path, file: str) -> None:
+    """A line with `!` makes ripgrep read a hidden file. The names of other hidden files don't matter."""
+    (work / "src" / ".env").write_text("x")
+    (work / file).parent.mkdir(parents=True, exist_ok=True)
+    (work / file).write_text("dist\n!.env.example\n!/.yarn/releases\n")
+    before = here(work, "rg x")
+    (work / file).write_text("!.[e]nv\n")
+
+    assert ("allow", "approve") == (before, here(work, "rg x"))
+
+
+def test_a_search_asks_if_an_ignore_file_can_not_be_read(work: Path) -> None:
+    """A pipe may say anything to the search."""
+    os.mkfifo(work / ".rgignore")
+
+    assert "approve" == here(work, "rg x")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [".[[:alpha:]]nv", "\\.env", ".\\env", ".[^x]nv", ".[!x]nv", ".en[[=v=]]", ".en[]v]", ".en[v-v]", "*[t-v]"],
+)
+@pytest.mark.parametrize(
+    "command", ["find . -name '{}' -exec cat {{}} +", "grep -r x . --include='{}'", "cat {}", "wc -l ./{}"]
+)
+def test_a_bracket_that_programs_read_differently_may_match_any_name(work: Path, command: str, pattern: str) -> None:
+    """Named classes, negated classes and escapes match a closed file, although Python's own patterns don't say so."""
+    (work / ".env").write_text("x")
+    (work / ".xnv").write_text("x")
+
+    assert "allow" != here(work, command.format(pattern))
+
+
+@pytest.mark.parametrize("command", ["find . -name '*\\.py' -exec wc -l {} +", "cat src/*.[p]y", "wc -l src/[a-c].py"])
+def test_a_plain_class_and_an_escape_name_what_they_say(work: Path, command: str) -> None:
+    """A secret beside the files that a pattern matches doesn't make it ask."""
+    (work / ".env").write_text("x")
+
+    assert "allow" == here(work, command)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x='a -oout'; sort \"$=x\"", "x='.e*'; cat \"$~x\"", 'x=a; cat "$^x"', "read x < a.md; printf '%d' \"$x\"",
+        "read x < a.md; printf '%s%5.1f' a \"$x\"", "read x < a.md; printf '%*s' \"$x\" a", "printf '%d' 'path[`id`]'",
+        "x='path[1]'; printf '%d' x", "read x < a.md; printf '%s %i' \"$x\" \"$x\"", "printf '%s %d' $(ls) 1",
+    ],
+)  # fmt: skip
+def test_what_zsh_alone_reads_as_an_expansion_or_computes_asks(line: str) -> None:
+    """In zsh `$=x` splits a value, `$~x` is a pattern, and the subscript in a number of printf may run a command."""
+    assert "allow" != action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grep 'a$' b.md",
+        'grep "a$" b.md',
+        'grep -E "a$|(b$)" c.md',
+        "printf '%-9s %5d%%\\n' a 42",
+        "printf '%s' \"$PWD\"",
+    ],
+)
+def test_a_dollar_at_the_end_of_a_text_and_written_numbers_pass(line: str) -> None:
+    """All shells read them alike."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", ["docker compose ps", "docker compose logs web", "docker compose images"])
+def test_compose_may_fetch_what_its_file_includes(line: str) -> None:
+    """An `include` of a compose file may name a repository or a registry. Other questions load no such file."""
+    assert ("approve", "allow") == (action(line), action("docker compose ls"))
+
+
 @pytest.mark.parametrize("pipe", ["2>&1 |", "|&"])
 def test_what_find_complains_of_names_nothing(work: Path, pipe: str) -> None:
     """An error quotes a folder's name, whose words xargs would take for other files."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -74,6 +75,11 @@ class Counting:
     def tracked(self, _path: str, *, most: int) -> tuple[str, ...] | None:
         """Nothing is tracked."""
         self.asked += most > 0
+        return ()
+
+    def unhidden(self, path: str, files: Sequence[str]) -> tuple[str, ...] | None:
+        """No ignore file names a hidden file."""
+        self.asked += bool(path or files)
         return ()
 
     def tree(self, _path: str, *, most: int, deep: bool = True) -> Tree | None:

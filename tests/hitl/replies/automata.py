@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from hitl.replies import lexicon
 from hitl.replies.automaton import Phrases
-from hitl.replies.spelling import fold, pieces
+from hitl.replies.spelling import bare, fold, pieces
 
 _Words = tuple[str, ...]
 _DEAD = -1
@@ -41,7 +41,7 @@ def phrases(code: str, needed: Sequence[str] = (), absent: Sequence[str] = ()) -
 
 
 def _spelled(words: Sequence[str]) -> list[_Words]:
-    return [tuple(pieces(fold(word))) for word in words]
+    return [tuple(pieces(spelling)) for word in words for spelling in {fold(word), bare(fold(word))}]
 
 
 def _edges(graph: Phrases, state: int, marked: Collection[str]) -> list[tuple[str, int]]:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +34,7 @@ from hitl.people import Directory
 from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock
 from tests.canaries import CANARIES, KEY
+from tests.forked_commands import command
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
 from tests.scenarios.harness import record_of
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from hitl.call import Lease, Ran
     from hitl.ports import Executor
 
-ROOT = Path(__file__).parents[3]
-SAYSO = Path(sys.executable).with_name("sayso")
 ME = f"local:{os.getuid()}"
 ANN = "local:99"
 TOKENS = {"tok-uma": ("uma", "one"), "tok-two": ("uma", "two"), "tok-bob": ("bob", "three")}
@@ -92,9 +90,8 @@ class Scripted:
     def target(self, name: str, **more: Any) -> Target:
         """How it is started."""
         secret = CANARIES.plant("the secret of an MCP server", "canary-of-the-mcp-server", for_a_child=True)
-        env = {"PYTHONPATH": str(ROOT), "FILES_TOKEN": secret, **more.pop("env", {})}
-        command = (sys.executable, "-m", "simulators.mcp", str(self.folder))
-        return Target(name, command=command, env=env, start_s=PATIENCE_S, **more)
+        env = {"FILES_TOKEN": secret, **more.pop("env", {})}
+        return Target(name, command=command("mcp-server", str(self.folder)), env=env, start_s=PATIENCE_S, **more)
 
 
 class Held:
@@ -192,8 +189,8 @@ class Behind:
         """The official client: before the relay that users start, or before HTTP."""
         more = {"mode": mode, "cache": None, **more}
         if transport == "relay":
-            command = StdioServerParameters(command=str(SAYSO), args=["mcp", "--socket", str(self.socket)])
-            async with Client(command, **more) as client:
+            program, *words = command("sayso", "mcp", "--socket", str(self.socket))
+            async with Client(StdioServerParameters(command=program, args=words), **more) as client:
                 yield client
             return
         headers = {"Authorization": f"Bearer {CANARIES.plant(token, token)}"}

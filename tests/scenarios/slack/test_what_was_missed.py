@@ -110,6 +110,20 @@ async def test_a_missed_yes_without_a_mention_that_was_edited_decides_nothing(st
     assert Status.PENDING == await stage.status(call)
 
 
+async def test_missed_words_in_an_older_thread_of_a_direct_conversation_reach_the_agent(stage: SlackStage) -> None:
+    """In the views for agents, each conversation is such a thread, and its first message may be hours old."""
+    room = stage.surface
+    uma = room.people["uma"]
+    begun = await room.server.say(uma, room.app, "hello")
+    await room.server.advance(3600)
+    await room.server.say(room.people["ann"], room.room, "lunch?")
+    async with away(stage):
+        await room.server.say(uma, room.app, "delete notes.txt", thread=begun)
+    (call,) = await stage.store.pending()
+
+    assert f"{room.identities['uma']}/{begun.ts}" == call.origin
+
+
 async def test_replies_that_are_left_out_are_logged(stage: SlackStage, caplog: pytest.LogCaptureFixture) -> None:
     """An operator learns from the log that a thread had more messages than are fetched after a gap."""
     room = stage.surface

@@ -41,7 +41,7 @@ def test_a_database_of_another_version_is_named_and_not_copied(state: Path, tmp_
     """The error names the database, not a file that only the copy makes, and says what to do next."""
     database, found = state / "sayso.db", keyring(state)
     as_of(database, revision)
-    with raises(Unavailable, OTHERS[revision], file=database):
+    with raises(Unavailable, OTHERS[revision], path=database):
         back_up(database, tmp_path / "copy.db", found, Mark(tmp_path / "mark", found))
 
     assert [] == list(tmp_path.glob("copy.db*"))
@@ -53,7 +53,7 @@ def test_a_backup_of_an_older_version_is_named_and_not_restored(state: Path, tmp
     back_up(database, copy, found, Mark(tmp_path / "mark", found))
     as_of(copy, schema.REVISIONS[-2])
     before = database.read_bytes()
-    with raises(Unavailable, "backup.schema", file=copy, schema=schema.REVISIONS[-2]):
+    with raises(Unavailable, "database.copy.older", path=copy, schema=schema.REVISIONS[-2]):
         restore(copy, state, found, Mark(tmp_path / "mark", found), clock.now())
 
     assert before == database.read_bytes()

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.database.sqlite.folder import StateFolder, private_file
 from hitl.errors import Unavailable
+from tests.sentences import raises
 
 
 def mode(path: Path) -> int:
@@ -46,7 +47,7 @@ def test_a_folder_that_others_can_write_is_refused(tmp_path: Path, wide: int) ->
     """What it holds can't be trusted; the refusal says what to run, and nothing is changed."""
     tmp_path.chmod(wide)
 
-    with pytest.raises(Unavailable, match=f"can be written by other users.*chmod 700 {tmp_path}"):
+    with raises(Unavailable, "database.folder.writable", path=tmp_path, mode="700"):
         StateFolder.open(tmp_path)
 
     assert wide == mode(tmp_path)
@@ -76,7 +77,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     """Its owner could change what it holds at any time."""
     os.chown(tmp_path, 65534, 65534)
 
-    with pytest.raises(Unavailable, match=r"belongs to another user \(uid 65534\)"):
+    with pytest.raises(Unavailable, match="uid 65534"):
         StateFolder.open(tmp_path)
 
 
@@ -91,7 +92,7 @@ def test_a_second_service_is_refused_by_name_of_the_first(tmp_path: Path) -> Non
     """Its pid is said; once the first is gone, the folder is free."""
     first = StateFolder.open(tmp_path)
 
-    with pytest.raises(Unavailable, match=rf"Another sayso service \(pid {os.getpid()}\) uses {tmp_path}"):
+    with raises(Unavailable, "database.folder.used", pid=os.getpid(), path=tmp_path):
         StateFolder.open(tmp_path)
 
     first.close()

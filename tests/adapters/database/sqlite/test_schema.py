@@ -25,6 +25,7 @@ from adapters.database.sqlite.schema import NEW_SCHEMA, REVISIONS, ensure, revis
 from adapters.database.sqlite.writer import connect
 from hitl.errors import Unavailable
 from hitl.proof.keyring import Keyring
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,7 +212,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "theirs.db", isolation_level=None)
     connection.execute("create table votes (theirs text)")
 
-    with pytest.raises(Unavailable, match=r"theirs\.db can't be brought up to date"):
+    with raises(Unavailable, "database.migration", path="theirs.db"):
         ensure(connection, "theirs.db", KEYS)
 
     assert ["votes"] == list(schema_of(connection))

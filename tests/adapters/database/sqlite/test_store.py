@@ -21,6 +21,7 @@ from hitl.errors import Unavailable
 from hitl.ports import Change, Expect, Unit
 from hitl.proof.chain import verify
 from hitl.testing import SetClock, a_call
+from tests.sentences import raises
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -286,9 +287,9 @@ async def test_a_damaged_database_is_said_to_be_damaged(opened: Opened, state: P
     overwrite_calls(state / "sayso.db")
 
     async with opened() as store:
-        with pytest.raises(Unavailable, match=r"it is damaged\. Stop the service and restore"):
+        with raises(Unavailable, "database.damaged"):
             await store.get(over.ref)
-        with pytest.raises(Unavailable, match="it is damaged"):
+        with raises(Unavailable, "database.damaged"):
             await store.commit(new(a_call(clock.now())))
 
 
@@ -300,7 +301,7 @@ async def test_a_database_whose_pending_calls_are_damaged_is_not_opened(
         await store.commit(new(a_call(clock.now())))
     overwrite_calls(state / "sayso.db")
 
-    with pytest.raises(Unavailable, match=r"it is damaged\. Stop the service and restore"):
+    with raises(Unavailable, "database.damaged"):
         await opened().__aenter__()
 
 

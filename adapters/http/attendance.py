@@ -1,0 +1,83 @@
+"""Ends a call if the caller that waits for it on an open connection leaves and doesn't come back.
+
+This is kept in memory: after a restart, a caller that still waits says so again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl.call import Status
+from hitl.errors import SaysoError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from hitl.call import Call
+
+#: Seconds in which a caller may come back over another connection. The pauses between the attempts of our clients are
+#: at most 5 seconds.
+GRACE_S = 10.0
+#: The statuses of a call whose caller still has to hear the decision or to claim the call.
+_OPEN = frozenset({Status.PENDING, Status.APPROVED, Status.ALLOWED})
+_log = logging.getLogger(__name__)
+
+
+class Attendance:
+    """Knows the connections on which callers wait for their calls.
+
+    `leave` ends the call with this ref because its caller has left. It isn't called when the service stops, which ends
+    all connections. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    """
+
+    def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
+        self._leave = leave
+        self._stopping = stopping
+        #: Ref -> the connections, each as the future that resolves at its end, with the callback for it.
+        self._here: dict[str, dict[asyncio.Future[None], Callable[[asyncio.Future[None]], None]]] = {}
+        self._leaving: dict[str, asyncio.TimerHandle] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def attend(self, call: Call, gone: asyncio.Future[None]) -> None:
+        """Note that a caller waits for a call on a connection, which ends when `gone` resolves."""
+        if call.status not in _OPEN:
+            return
+        here = self._here.setdefault(call.ref, {})
+        if gone not in here:
+            here[gone] = partial(self._lost, call)
+            gone.add_done_callback(here[gone])
+        if timer := self._leaving.pop(call.ref, None):
+            timer.cancel()
+
+    def changed(self, call: Call) -> None:
+        """Forget a call that was claimed or is over."""
+        if call.status not in _OPEN:
+            for gone, callback in self._here.pop(call.ref, {}).items():
+                gone.remove_done_callback(callback)
+            if timer := self._leaving.pop(call.ref, None):
+                timer.cancel()
+
+    def _lost(self, call: Call, gone: asyncio.Future[None]) -> None:
+        here = self._here.get(call.ref)
+        if here is None:
+            return
+        here.pop(gone, None)
+        if not here:
+            loop = asyncio.get_running_loop()
+            self._leaving[call.ref] = loop.call_later(GRACE_S, self._left, call)
+
+    def _left(self, call: Call) -> None:
+        del self._leaving[call.ref], self._here[call.ref]
+        if not self._stopping.is_set():
+            task = asyncio.get_running_loop().create_task(self._end(call))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+    async def _end(self, call: Call) -> None:
+        try:
+            await self._leave(call)
+        except SaysoError as error:
+            _log.info("call.not_left", {"ref": call.ref, "why": error.message})

@@ -1,0 +1,30 @@
+"""What the service tells the program that started it, such as systemd: that it is ready, and that it stops."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+
+_log = logging.getLogger(__name__)
+#: Seconds that a supervisor has to take a message. A service that waited longer would serve nobody meanwhile.
+_PATIENCE_S = 1.0
+
+
+def tell(state: str) -> None:
+    """Send `state` (``READY=1`` or ``STOPPING=1``) to the socket that ``NOTIFY_SOCKET`` names, as sd_notify(3) defines.
+
+    Without that variable nobody asked, and nothing is sent. A message that can't be delivered is logged: the service
+    works without it.
+    """
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    # An "@" stands for the zero byte of Linux's abstract names.
+    name = f"\0{address[1:]}" if address.startswith("@") else address
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.settimeout(_PATIENCE_S)
+            sender.sendto(state.encode(), name)
+    except OSError as error:
+        _log.warning("service.not_announced", {"state": state, "socket": address, "why": str(error)})

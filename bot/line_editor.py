@@ -74,7 +74,7 @@ class Talk:
         if call.status is Status.PENDING:
             self._waiting[call.ref] = call
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            # Drop text that was typed or pasted after the line that is being answered. It was read together with that
+            # Drop text that the person typed or pasted after the current line. The terminal read it together with that
             # line, before the card appeared.
             clear_typeahead(self._session.input)
         else:

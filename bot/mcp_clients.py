@@ -162,9 +162,11 @@ def carry_out(move: Move) -> None:
 def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     """Restore the client's file, and remove the added block from the settings.
 
-    Returns the client's file, and whether the block was removed from the settings: a block that somebody edited stays,
-    with the files of its secrets, and so do these files if the settings are gone. Raises SettingsError, and changes
-    nothing, if there is no backup, if the settings can't be read or if the client's file was changed since the move.
+    Returns the client's file, and whether the block was removed. If somebody edited the block, the block and the files
+    of its secrets stay. If the settings file no longer exists, the files of the secrets stay too.
+
+    Raises SettingsError, and changes nothing, if there is no backup, if the settings can't be read or if the client's
+    file was changed since the move.
     """
     backup = folder / f"{client.value}.backup"
     try:

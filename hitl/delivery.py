@@ -112,7 +112,7 @@ class Delivery:
         try:
             await self._chat(route).spare(route, message, call)
         except PlatformError as error:
-            # A press on the spare copy still counts, and then the copy is edited again.
+            # The route now has two cards of this call. A press on the spare copy counts, and makes us edit it again.
             _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:

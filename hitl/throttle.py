@@ -19,8 +19,8 @@ _KEPT = 10_000
 
 
 class Patience:
-    """Remembers the time at which each of the latest 10,000 messages was let through, and how often the message was
-    held back after that.
+    """Remembers, for the latest 10,000 different messages, when each was last let through and how many repetitions were
+    held back since.
 
     This memory lasts until a restart.
     """

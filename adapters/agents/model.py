@@ -156,7 +156,7 @@ class ModelAgent:
                     usage_limits=limits,
                     model_settings={"max_tokens": EXPLANATION_TOKENS},
                 )
-        except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+        except Exception as error:  # noqa: BLE001 - a provider's library may raise anything
             _log.warning("turn.not_explained", {"error": type(error).__name__})
             return asked.wording.say("model.explain.failed", why=self._why(error, asked.wording))
         return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or asked.wording.say("model.explain.silent")

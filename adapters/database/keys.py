@@ -48,7 +48,8 @@ def load(path: Path, *, given: bool = False, database: Path | None = None) -> Se
 def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     """Return the master keys as pairs of key id and key. The first key signs, all keys verify. Changes nothing.
 
-    `given` is true for a file that the settings name (a credential, a mounted secret). Its group may read such a file.
+    `given` is true for a file that the settings name (a credential, a mounted secret). The file's group may read it
+    then; other key files only their owner may read.
 
     The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate the keys, put a new key first and keep the old
     key after it: a MAC that the old key made can only be verified with the old key. Raises Unavailable if the file is

@@ -72,7 +72,7 @@ def _parameters(parameters: Any) -> Iterator[str]:
 
 
 def _named(holder: Mapping[str, Any]) -> str:
-    """Return links to the types of a request or response body, or its media types if it has no type."""
+    """Return links to the schemas of a body, or the media types of a body without a schema."""
     content = holder.get("content", {})
     names = [kind["schema"].get("$ref", "").rpartition("/")[2] or media for media, kind in content.items()]
     return ", ".join(f"[{name}](#{name.lower()})" if "/" not in name else f"`{name}`" for name in names)

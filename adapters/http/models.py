@@ -579,7 +579,7 @@ class Tested(_Answer):
 
 
 class TestAnswer(_Answer):
-    """The requests of a test."""
+    """The test requests that were sent to each approver (`sayso test`)."""
 
     __test__ = False
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The number of requests that one call may take. Clients ask at most 10 times.
+#: The number of MCP requests in which a client may wait for one call. Clients send at most 10.
 LEGS = 9
 #: Name that a client gives itself -> the seconds that the client waits for one request, minus a reserve. Codex gives up
 #: after 300 s. Claude Code was seen to wait longer than 100 s in one of many requests.

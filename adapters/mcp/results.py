@@ -34,7 +34,7 @@ class _Room:
         self._clean = clean
 
     def words(self, text: str) -> str:
-        """Return the text without the server's secrets, cut in the middle to the characters that are left."""
+        """Return the text without the server's secrets. A text that exceeds the room left is cut in its middle."""
         cut = cut_middle(self._clean(_storable(text)), self.text).text
         self.text = max(0, self.text - len(cut))
         return cut

@@ -62,7 +62,7 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. If only scopes for conveniences are missing, no request is blocked."""
+    """Return the check of the scopes. It is yellow if only optional scopes are missing, because requests work then."""
     if not missing:
         return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
     if missing <= _CONVENIENCES.keys():

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 class Language(StrEnum):
-    """The languages that people can read."""
+    """The languages in which Sayso can show cards and messages."""
 
     EN = "en"
     DE = "de"

@@ -180,7 +180,7 @@ class Asking:
         fields = {"secret_hash": self._secret_hash(), "limit_s": limit_s, "attended": self._attended}
         self._leased = self._take("claim", **fields)
         if self.call["status"] == "pending" and time.monotonic() - begun < limit_s / 2:
-            self._claims = False  # This service is older, or a proxy drops `Prefer`, so it doesn't wait with a claim.
+            self._claims = False  # An older service, or a proxy that drops `Prefer`: claims don't wait.
 
     def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:
         limit_s = _FIRST_POLL_S if watch else _POLL_S

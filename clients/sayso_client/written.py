@@ -34,8 +34,8 @@ def read(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None
 
 def spelled(value: Any, *, ascii_only: bool = False) -> str:
     """Return the value as JSON, each `Number` with its digits."""
-    # `json` can't write a number's own digits. So it writes random marks, which no text can hold, and the digits then
-    # replace the marks.
+    # `json` can't write a number as it was spelled. So it writes a random mark, which nobody can guess and put into a
+    # text, for each number. Then the spelled digits replace the marks.
     mark = os.urandom(16).hex()
     found: list[str] = []
 

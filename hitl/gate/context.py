@@ -45,7 +45,7 @@ class Claimants:
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Keep a claimant while it waits. A second claimant of the same call isn't kept."""
+        """Note a claimant as waiting while the context lasts. If the call has one already, the second isn't noted."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield

@@ -54,7 +54,7 @@ def _broadened(component: str) -> str:
 
 
 def names_in(pattern: str) -> tuple[str, ...]:
-    """Return the patterns of single names in a pattern of paths, such as a line of an ignore file (gitignore(5)).
+    """Split a pattern of paths, such as a line of gitignore(5), into one pattern for each name in the path.
 
     The names are in lower case, because a program may ignore the case. For a pattern that can't be read, return ``*``.
     """

@@ -117,7 +117,7 @@ def _changed(head: str, was: Any, now: Any) -> str:
 
 
 def _told(value: Any) -> str:
-    """Return a part of a verdict as text: names joined by "+", "-" for a part that isn't set, and JSON's words."""
+    """Return a part of a verdict as text: names joined by "+", a "-" if the part isn't set, other values as in JSON."""
     if isinstance(value, tuple):
         return "+".join(value) or "nobody"
     return {None: "-", True: "true", False: "false"}.get(value, str(value))

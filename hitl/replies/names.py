@@ -32,8 +32,8 @@ class Greeted(NamedTuple):
 def greeted(text: str) -> Greeted | None:
     """Remove the name from a text's greeting: "Hi Anna, yes". Return None if the text greets nobody by name.
 
-    Blanks replace the name, so the text keeps its length. Each word of the name must pass `_is_name`, so that no part
-    of an answer is lost: "Mai" is a name in German and "never" in Italian.
+    Blanks replace the name, so the text keeps its length. Each word of the name must pass `_is_name`. Otherwise a
+    part of an answer could be removed: "Mai" is a name in German, but means "never" in Italian.
     """
     found = _GREETED.match(text)
     if not found or not _is_greeting(found["greeting"]) or not all(map(_is_name, found["name"].split())):

@@ -1,4 +1,4 @@
-"""Reads the record while the service may run, for `sayso history`, `audit` and `stats`. Changes nothing.
+"""Reads the record for `sayso history`, `audit` and `stats`, also while the service runs. Changes nothing.
 
 Each request is verified too. The output names the parts of a request that were changed after they were written.
 """

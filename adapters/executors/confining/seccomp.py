@@ -151,9 +151,8 @@ def inside() -> bytes:
 def alone(*, answered: bool) -> bytes:
     """Return the filter for a command that only Landlock confines.
 
-    The filter also refuses sockets and control of other processes.
-
-    If `answered` is true, the keeper answers system calls that change a file.
+    The filter refuses sockets and control of other processes. If `answered` is true, it sends system calls that change
+    a file to the keeper process, which allows or refuses each of them.
     """
     found = numbers()
     changes = [_if(number, [_returned(_NOTIFY)]) for number in found.changes]

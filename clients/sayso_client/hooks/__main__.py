@@ -102,7 +102,7 @@ def guarded() -> None:
     try:
         status = main(sys.argv[1:])
         sys.stderr.flush()
-    except BaseException as error:  # noqa: BLE001 - if the hook ends in any other way, the host runs the tool
+    except BaseException as error:  # noqa: BLE001 - without our denial, the host runs the tool
         status = _BLOCK
         why = getattr(error, "message", type(error).__name__)
         os.write(2, f"The gate gave no answer ({why}). The tool must not run.\n".encode())

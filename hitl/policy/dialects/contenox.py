@@ -288,7 +288,7 @@ def _first(content: Mapping[str, Any], name: str) -> Any:
 
 
 def _texts_of(value: str) -> list[Any]:
-    """Return a text, together with the number, true or false that it spells, if any."""
+    """Return the text. If it spells a number or a boolean, return that value too."""
     word = {"true": True, "false": False}.get(value)
     number = values.number(value) if re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", value) else None
     if word is not None:

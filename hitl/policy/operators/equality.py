@@ -117,7 +117,7 @@ def longest_alike(texts: Iterable[str]) -> int:
 
 
 def _build_eq(condition: Condition, use: ConditionUse) -> Test:
-    if use.textual:  # in contenox, an absent argument equals no value
+    if use.textual:  # in contenox, an absent argument is unequal to every value
         use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 

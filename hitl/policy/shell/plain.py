@@ -1,8 +1,9 @@
-"""Reads a shell line for rules that loosen: returns exactly the commands that it runs, or refuses the line.
+"""Reads a shell line for rules that allow calls: returns exactly the commands that it runs, or refuses the line.
 
-``syntax`` finds every program that a line might run, for rules that tighten. This module does the opposite: it accepts
-only syntax that it understands whole, and raises NotPlain for everything else. An accepted line runs exactly the steps
-that are returned. Each step has its words, its possible working folders, and the files of its redirections.
+``syntax`` finds every program that a line might run, for rules that ask or deny. This module does the opposite: it
+accepts only syntax that it understands completely, and raises NotPlain for everything else. An accepted line runs
+exactly the steps that are returned. Each step has its words, its possible working folders, and the files of its
+redirections.
 """
 
 from __future__ import annotations
@@ -485,7 +486,7 @@ _STATEMENTS = {
 
 
 def _guard_dialect(node: Node) -> None:
-    """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after it as a command."""
+    """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after the operator."""
     if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
         raise NotPlain("a test holds what another shell takes for an operator")
 
@@ -542,8 +543,9 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links are
-    resolved.
+    """Return the folders that ``cd`` may lead to.
+
+    There can be two: bash resolves ``..`` in the text of the path, and other shells follow links first.
     """
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _US, _MS = 1e6, 1e3
 _COLD_RUNS = 8
+_COMMAND_RUNS = 10
 #: How many at once -> how many floors a second there must be, if a budget says so.
 _IN_FLIGHT: dict[int, float | None] = {1: None, 10: None, 100: 2.5}
 _ALLOWED_MORE_US = 300
@@ -198,32 +199,65 @@ def replies(bench: Bench) -> Iterator[Row]:
     yield Row("5 kB read, in readings of 500 bytes", median(runs, "growth"), "", budget=Budget("<=", 15, "value"))
 
 
+#: A load -> its name in the table, and what is timed under it.
+_LOADS = {
+    "megabytes": ("20 requests of 1 MB", ("card", "press", "shown", "cli")),
+    "words": ("20 requests of 200,000 words", ("card", "press", "shown", "cli")),
+    "restart": ("100 open cards at a restart", ("card", "press", "shown", "cli")),
+    "half_open": ("400 half-open connections", ("card", "press", "cli", "bare")),
+    "half_open_tcp": ("400 half-open on the port", ("card", "press", "cli", "bare")),
+    "few_files": ("318 of one peer, 400 open files", ("card", "press", "cli", "bare")),
+}
+_TIMED = {
+    "card": "next card",
+    "press": "press",
+    "shown": "request shown",
+    "cli": "sayso pending",
+    "bare": "its bare client",
+}
+
+
 def load(bench: Bench) -> Iterator[Row]:
-    """Measures what people wait while large requests come at once, cards are refreshed, or a peer holds connections."""
-    limit = Budget("<=", 1000, "p99", "all <= 1 s")
-    for what, told in (
-        ("20 requests of 1 MB", "megabytes"),
-        ("20 requests of 200,000 words", "words"),
-        ("100 open cards at a restart", "restart"),
-    ):
+    """Measures what people wait while large requests come at once, cards are refreshed, or a peer holds connections.
+
+    The column `p99` has the longest wait, less the median without the load.
+    """
+    limit = Budget("<=", 1000, "p99", "all <= 1 s more")
+    for told, (what, timed) in _LOADS.items():
         runs = [bench.run("load", told) for _ in range(bench.repeats)]
-        for probe, name in (("card", "next card"), ("press", "press"), ("shown", "request shown")):
-            longest = max(run[probe]["max"] for run in runs)
+        for name in timed:
+            alone = median(runs, "alone", name, "p50")
+            longest = max(run[name]["max"] for run in runs)
+            cpu = median(runs, name, "cpu")
+            used = f", {cpu * _MS:.0f} ms of a processor" if cpu else ""
             yield Row(
-                f"{name}, {what}", median(runs, probe, "p50") * _MS, "ms", longest * _MS, None, limit, _foreign(runs)
+                f"{_TIMED[name]}, {what}",
+                median(runs, name, "p50") * _MS,
+                "ms",
+                (longest - alone) * _MS,
+                None,
+                limit,
+                _foreign(runs),
+                f"without it {alone * _MS:.0f} ms{used}",
             )
-    for what, told in (("400 half-open connections", "half_open"), ("318 of one peer, 400 open files", "few_files")):
-        runs = [bench.run("load", told) for _ in range(bench.repeats)]
-        longest, alone = max(run["cli"]["max"] for run in runs), median(runs, "alone")
+
+
+def commands(bench: Bench) -> Iterator[Row]:
+    """Commands, from the start of the process to the answer, in starts of an interpreter that does nothing."""
+    runs = [bench.run("commands", _COMMAND_RUNS) for _ in range(bench.repeats)]
+    nothing, bare = median(runs, "nothing", "p50"), median(runs, "bare", "p50")
+    for name, what in (("bare", "bare client"), ("pending", "sayso pending"), ("ask", "sayso ask --no-wait")):
+        wall, cpu = median(runs, name, "p50"), median(runs, name, "cpu")
         yield Row(
-            f"sayso pending, {what}",
-            median(runs, "cli", "p50") * _MS,
+            f"{what}: process start to answer",
+            wall * _MS,
             "ms",
-            longest * _MS,
+            max(run[name]["max"] for run in runs) * _MS,
+            nothing * _MS,
             None,
-            limit,
             _foreign(runs),
-            f"without them {alone * _MS:.0f} ms",
+            f"{wall / bare:.1f} bare clients; {cpu * _MS:.0f} ms of a processor,"
+            f" {cpu / median(runs, 'nothing', 'cpu'):.1f} times an interpreter's",
         )
 
 
@@ -252,7 +286,8 @@ def over_http(bench: Bench) -> Iterator[Row]:
 
 
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
-    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies, load, over_http)
+    each.__name__: each
+    for each in (alone, flight, pending, cold, commands, expiry, race, slow, policy, replies, load, over_http)
 }
 
 

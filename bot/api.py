@@ -76,14 +76,12 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         from adapters.http.events import Feed
         from adapters.http.operations import Operations
         from adapters.http.services import Chats
-        from adapters.http.tokens import Tokens
         from adapters.http.waits import Waits
     except ModuleNotFoundError as error:
         raise SettingsError(say("setting.extra.http", module=error.name)) from error
 
-    waits, tokens = Waits(), Tokens(service.gate, service.store)
-    await tokens.load()
-    authenticator = Authenticator(service.gate, tokens)
+    waits = Waits()
+    authenticator = Authenticator(service.gate, service.tokens)
     operations = Operations(service, waits, troubles, authenticator.check, folder_identity)
     feed = Feed(service.gate, service.store, waits.stopping, authenticator.check)
     for listener in (operations.queues, operations.attendance, feed):
@@ -100,7 +98,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         "operations": operations,
         "authenticator": authenticator,
         "feed": feed,
-        "tokens": tokens,
+        "tokens": service.tokens,
         "reload": reload,
         "chats": Chats(attach, waits.stopping, authenticator.check),
     }

@@ -85,7 +85,8 @@ class Reloading:
             restart = self._changed(settings, await asyncio.to_thread(settings.secret_digests))
             told = {"policy": prepared.name, "digest": prepared.digest, **_lists(people), "restart": restart}
             await self._record(Event.RELOADED, by, **told)
-            self._gate.people = replace(people, owners=self._gate.people.owners)
+            now = self._gate.people
+            self._gate.people = replace(people, owners=now.owners, token_ends=now.token_ends)
             # An open card keeps its words, because they are stored with its request.
             self._gate.terms = replace(self._gate.terms, cards=settings.terms().cards)
             self._gate.reach.forget()

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cachetools import FIFOCache
 
+from adapters.http.tokens import Tokens
 from bot.change_observers import Listeners
 from bot.journal import Journal
 from bot.rolling_back import roll_back
 from bot.waiting import Waiting
 from bot.wording import say
 from bot.workers.expiry import Expiry
+from bot.workers.requesters import Requesters
 from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.cards.masked import looks_large
 from hitl.delivery import Delivery
@@ -55,7 +57,9 @@ class Service:
         self.gate = gate
         self.store = gate.store
         self.waiting = Waiting(gate.store)
+        self.tokens = Tokens(gate, gate.store)
         self.expiry = Expiry(gate.store, gate, gate.clock)
+        self._requesters = Requesters(gate)
         self.delivery = Delivery(gate.store, gate, chats or {})
         self._chats = bool(chats)
         self._older = older
@@ -72,7 +76,7 @@ class Service:
         gate.observers.append(self.listeners)
 
     async def start(self) -> None:
-        """Continue the work of the last process: lost leases, overdue calls, calls to run, unsent messages.
+        """Load the tokens, and continue the work of the last process: lost leases, overdue calls, unsent messages.
 
         A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
         end.
@@ -80,12 +84,15 @@ class Service:
         # Starting doesn't need the reply reader. It is imported now, because otherwise the first reply in words would
         # wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
+        # The right of an agent to ask depends on its token, so the tokens come before the first reply.
+        await self.tokens.load()
         if self._older:
             await roll_back(self.gate)
         for call in await self.store.leased("service:"):
             if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)
         await self.expiry.start()
+        await self._requesters.start()
         if self._chats:
             self._posting = asyncio.create_task(self._post())
             self._outbox.set()
@@ -108,6 +115,7 @@ class Service:
         for task in [*self._running, *others]:
             task.cancel()
         await asyncio.gather(*self._running, *others, return_exceptions=True)
+        await self._requesters.stop()
         await self.expiry.stop()
 
     async def submit(self, ask: Ask) -> Submitted:

@@ -182,6 +182,7 @@ ENGLISH: Mapping[str, str] = {
     "init.webhook_url": "A webhook needs --webhook-url https://... Nothing was written.",
     "init.receive": "{platform} can't receive by {receive}, only by one of these: {ways}. Nothing was written.",
     "init.bot": "Added [{section}] to {file}. Next: put the bot's token into {token_file} (chmod 600), run sayso deploy {section}, start sayso run, and send the bot /whoami: it answers with the id to list as an approver.",
+    "init.bot.there": "Added [{section}] to {file}, with the token in {token_file}. Next: run sayso deploy {section}, start sayso run, and send the bot /whoami: it answers with the id to list as an approver.",
     "init.app": "Added [{section}] to {file}. Next: make the app from what sayso deploy {section} --manifest prints, put its secrets into these files (chmod 600): {files}. Then run sayso deploy {section}, start sayso run, and write /sayso whoami: it answers with the id to list as an approver.",
     "init.exists": "{file} is there already and stays as it is. Name another file with --file.",
     "init.unwritable": "{file} can't be written ({why}). Name another file with --file.",

@@ -30,6 +30,13 @@ class Scope(StrEnum):
     OPERATOR = "operator"
 
 
+class OldTokens(StrEnum):
+    """What a restore does with the tokens of a backup if nobody can tell which of them were revoked since."""
+
+    KEEP = "keep"
+    END = "end"
+
+
 class Credential(Struct, frozen=True):
     """A stored bearer token. `mac` covers every field except `used_at`."""
 

@@ -6,6 +6,7 @@ can be said in every language that has a catalogue.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -201,6 +202,9 @@ class Noted(StrEnum):
     POLICY_ERROR = "why.policy_error"
     FLOOR = "why.floor"
     UNBOUND = "why.unbound"
+    #: A newer version stored a code that this version doesn't know, about the action or about anything else: `code`.
+    STRANGE_ACTION = "card.does.strange"
+    STRANGE = "card.strange"
     MUST_ASK = "why.must_ask"
     OFF = "why.off"
 
@@ -212,6 +216,7 @@ class Unfit(StrEnum):
     DECISION = "unfit.decision"
     VOTES = "unfit.votes"
     APPROVERS = "unfit.approvers"
+    REQUESTER = "unfit.requester"
     POLICY = "unfit.policy"
     POLICY_ASKS = "unfit.policy_asks"
     POLICY_ERROR = "unfit.policy_error"
@@ -227,6 +232,8 @@ class Unfit(StrEnum):
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
+    #: A newer version stored a code that this version doesn't know. `why` holds all of the stored text.
+    STRANGE = "unfit.strange"
 
 
 #: Codes for a stored row, decision or vote that somebody changed. Its contents can't be trusted.
@@ -242,18 +249,28 @@ def kept(told: Fact) -> str:
 def unkept(text: str) -> Fact | None:
     """Parse a text that `kept` wrote about an unfit call. Return None for any other text."""
     what, _, why = text.partition(": ")
-    return fact(Unfit(what), why=why) if what in _CODES else None
+    if what in _CODES:
+        return fact(Unfit(what), why=why)
+    return fact(Unfit.STRANGE, why=text) if _STRANGE_UNFIT.fullmatch(what) else None
 
 
 def noted(text: str) -> Fact | None:
     """Parse a text that `kept` wrote about a new call. Return None for any other text."""
     what, _, value = text.partition(": ")
-    if what not in _NOTED:
+    if what in _NOTED:
+        name = _PARTICULARS.get(Noted(what))
+        return fact(Noted(what), **{name: value}) if name else fact(Noted(what))
+    if not _STRANGE.fullmatch(what):
         return None
-    name = _PARTICULARS.get(Noted(what))
-    return fact(Noted(what), **{name: value}) if name else fact(Noted(what))
+    return fact(Noted.STRANGE_ACTION if ".does" in what else Noted.STRANGE, code=text)
 
 
 _CODES = frozenset(map(str, Unfit))
 _NOTED = frozenset(map(str, Noted))
-_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"}
+_PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"} | dict.fromkeys(
+    (Noted.STRANGE, Noted.STRANGE_ACTION), "code"
+)
+#: Codes of the families that `Noted` and `Unfit` have. A newer version may store one that this version doesn't know,
+#: and a rollback then leaves it here.
+_STRANGE = re.compile(r"(?:card|question|why)(?:\.[a-z_]+)+")
+_STRANGE_UNFIT = re.compile(r"unfit(?:\.[a-z_]+)+")

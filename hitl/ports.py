@@ -146,6 +146,12 @@ class Calls(Protocol):
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
         """Return the number of the requester's pending calls, or of one of their agents. Counting stops at `limit`."""
 
+    async def askers(self) -> Collection[tuple[str, str]]:
+        """Return the requester and the origin of each pending call, each pair once."""
+
+    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
+        """Return the pending calls that this requester asked for in one conversation, oldest first."""
+
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
 

@@ -179,6 +179,14 @@ class MemoryCalls(_Memory):
         found = self._where(lambda call: _waits(call) and call.requester == requester and agent in {None, call.agent})
         return len(found[:limit])
 
+    async def askers(self) -> Collection[tuple[str, str]]:
+        """Return the requester and the origin of each pending call, each pair once."""
+        return {(call.requester, call.origin) for call in self._where(_waits)}
+
+    async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
+        """Return the requester's pending calls of one conversation, the oldest first."""
+        return self._where(lambda call: _waits(call) and (call.requester, call.origin) == (requester, origin))
+
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """Return the oldest pending call with this digest from this agent, or None."""
         return self._first(lambda call: _waits(call) and (call.digest, call.agent) == (digest, agent))

@@ -37,13 +37,15 @@ ENGLISH: Mapping[str, str] = {
     "database.memory": "there is no memory left. Free some, then try again",
     "database.refused": "SQLite refuses it",
     "database.newer": "The database {path} has schema {schema}, and this version of sayso knows schemas up to {newest}. Start the sayso that wrote it, or a newer one. Nothing was changed.",
-    "database.older": "{path} has an older schema. Start the service once: it brings it up to date.",
+    "database.older": "{path} has an older schema than this version of Sayso reads. Nothing was changed. Start the service once, which brings the database up to date, or use the version that wrote it.",
     "database.migration": "The database {path} can't be brought up to date ({why}). Nothing was changed; restore it from a backup, or name another folder with --state.",
     "database.log": "The database {path} can't keep a write-ahead log (its journal mode is {mode}), as on most network file systems. Put the state folder on a local disk.",
     # copies of the database
     "database.copy.there": "{path} exists already. Name a file that doesn't, or move that one away.",
     "database.copy.flawed": "{path} isn't as it was written; no copy was kept. Run: sayso audit verify",
     "database.copy.none": "{path} isn't there, or this user (uid {uid}) can't read it. Nothing was changed. As root, put it in a folder that this user can enter, and run: chown {uid} {path}",
+    "database.copy.older": "{path} has the schema {schema}, and this version of Sayso restores the schema {known}. Nothing was changed. Restore it with the version that made it, and then install this version: its first start brings the database up to date.",
+    "database.copy.tokens": "{path} has tokens that work: {names}. No database here tells which of them were revoked since. Nothing was changed. Add --tokens end to revoke them all, or --tokens keep to let them work.",
     "database.copy.changed": "{path} isn't as it was written, or its keys are others. Nothing was changed.",
     "database.copy.unplaced": "{path} can't be replaced: {why}. What it held is kept.",
 }

@@ -323,7 +323,10 @@ class Operations:
 
     async def sessions(self, caller: Caller) -> dict[str, Any]:
         """Return the sessions of agents that have pending calls which the caller may see, the longest wait first."""
-        waiting = waiting_sessions(await self.pending_calls(caller))
+        calls = await self.pending_calls(caller)
+        for call in calls:
+            await self._gate.ready(call)
+        waiting = waiting_sessions(calls)
         return {"sessions": [session_view(session, self._gate.names) for session in waiting]}
 
     async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
@@ -334,7 +337,10 @@ class Operations:
             for call in calls:
                 before = call.ref
                 if self._gate.access.may_see(caller.principal, call):
+                    await self._gate.ready(call)
                     seen.append(self.view(call))
+                    # The views of many large calls take seconds. Other callers are answered between any two of them.
+                    await asyncio.sleep(0)
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
             if not calls:  # a short page may not be the last page, because rows that can't be read are left out

@@ -40,7 +40,7 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens from the store, and set the owner of each agent's token in the directory of people."""
+        """Read the tokens from the store, and tell the directory of people their owners and their ends."""
         self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:
@@ -94,7 +94,7 @@ class Tokens:
 
     def _keep(self, *found: Credential) -> None:
         self._by_hash |= {each.hash: each for each in found}
-        self._gate.people = replace(self._gate.people, owners=self._owners())
+        self._gate.people = replace(self._gate.people, owners=self._owners(), token_ends=self._ends())
 
     def _check(self, asked: TokenRequest) -> None:
         if asked.until is not None and (asked.until.tzinfo is None or asked.until <= self._gate.clock.now()):
@@ -107,13 +107,13 @@ class Tokens:
             raise InvalidConfirmation(say("api.http.token.unlisted", owner=asked.owner))
 
     async def revoke(self, caller: Caller, name: str) -> Credential:
-        """Revoke a token. Raises CallUnknown if no token has that name."""
+        """Revoke a token. Its pending calls are withdrawn. Raises CallUnknown if no token has that name."""
         found = next((found for found in self._by_hash.values() if found.name == name), None)
         if found is None:
             raise CallUnknown(say("api.http.token.unknown", name=name))
         if found.revoked_at is None:
             found = await self._store.revoke_credential(found, caller.principal)
-            self._by_hash[found.hash] = found
+            self._keep(found)
         return found
 
     def _owners(self) -> Mapping[str, str]:
@@ -122,6 +122,13 @@ class Tokens:
         Revoked tokens are included, because calls made with a revoked token still belong to its owner.
         """
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
+
+    def _ends(self) -> Mapping[str, datetime]:
+        """Return token identity -> the time from which on it has no rights, for all tokens that have such a time."""
+        ends = {
+            found.identity: [end for end in (found.revoked_at, found.until) if end] for found in self._by_hash.values()
+        }
+        return {identity: min(times) for identity, times in ends.items() if times}
 
     def _use(self, credential: Credential, now: datetime) -> None:
         if credential.used_at is not None and now - credential.used_at < _USED_EVERY:

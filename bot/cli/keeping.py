@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
 from bot.wording import say
-from sayso_client.terminal import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from bot.settings import Settings
+from hitl.credentials import OldTokens
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +50,10 @@ def backup(
 
 def restore(
     file: Annotated[Path, typer.Argument(help="A file that `sayso backup` made.", readable=False)],
+    tokens: Annotated[
+        OldTokens | None,
+        typer.Option(help="What becomes of the tokens in the backup if nobody can tell which were revoked since."),
+    ] = None,
     config: Config = None,
     json: AsJson = False,
 ) -> None:
@@ -65,24 +63,22 @@ def restore(
     shows that the record has gone on since, or if there is no mark, the next start ends all open requests, and
     approvals of them don't count.
 
-    A token that was revoked since the backup stays without rights, if the old database can be read: its name goes into
-    the file `revoked` of the state folder.
+    Tokens that were revoked since the backup are revoked again. If the old database can't tell which tokens these are,
+    the command asks for `--tokens`: `end` revokes all tokens of the backup, and `keep` lets them work.
 
     Example: sayso restore /var/backups/sayso-monday.db
     """
     from adapters.database.sqlite.backup import restore as put_back
 
-    found = settings(config)
-    kept = kept_files(found, there=False)
-    done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC))
-    ended, working = _revoked_again(found, done.revived or frozenset())
+    kept = kept_files(settings(config), there=False)
+    done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC), tokens=tokens)
     if json:
         told = {"lines": done.examined.lines, "calls": done.examined.calls, "open": done.open_calls}
-        tokens = {"revoked": ended, "revived": working, "revocations_known": done.revived is not None}
         print_json(
             {
                 **told,
-                **tokens,
+                "revoked": sorted(done.revoked),
+                "revocations_known": done.revocations_known,
                 "behind": done.behind,
                 "marked": done.marked,
                 "kept": str(done.kept) if done.kept else None,
@@ -96,29 +92,5 @@ def restore(
         typer.echo(say("backup.unmarked", mark=kept.mark.path, open=done.open_calls))
     else:
         typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))
-    if ended:
-        typer.echo(say("backup.revoked", names=", ".join(ended)))
-    if working:
-        tell(say("backup.revived", names=", ".join(working)), "yellow")
-    if done.revived is None:
-        tell(say("backup.revocations"), "yellow")
-
-
-def _revoked_again(found: Settings, names: Collection[str]) -> tuple[list[str], list[str]]:
-    """Take the rights of these tokens away again. Return the names of the tokens without rights, and of the tokens that
-    still work.
-
-    A token that is one of a person's identities still works, because ending its rights would end the person's rights.
-    """
-    from bot.revoking import keep_revoked
-
-    people, ended, working = found.directory(), list[str](), list[str]()
-    for name in sorted(names):
-        identity = f"token:{name}"
-        with contextlib.suppress(OSError):
-            if people.principal(identity) == identity:
-                keep_revoked(found.folder("state"), identity)
-                ended.append(name)
-                continue
-        working.append(name)
-    return ended, working
+    if done.revoked:
+        typer.echo(say("backup.revoked", names=", ".join(sorted(done.revoked))))

@@ -77,8 +77,8 @@ def revoke(
     It applies at once. The list covers the last 7 days.
 
     They can't ask, see, approve, claim or withdraw any more, even if a list names them. A request that they approved
-    doesn't run unless it has begun. The name is kept in the file `revoked` of the state folder. To give the rights
-    back, remove its line there and run `sayso reload`.
+    doesn't run unless it has begun. Their pending requests and those of their agents are withdrawn. The name is kept
+    in the file `revoked` of the state folder. To give the rights back, remove its line there and run `sayso reload`.
 
     Run it as the service's own user or as root.
 

@@ -333,7 +333,8 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         lines += [] if "http" in before else ["", "[http]", "port = 8080"]
         _make_secret(Path(secret_file).expanduser())
     _write(file, "\n".join(lines) + "\n", "a")
-    typer.echo(say("init.bot", section="telegram", file=file, token_file=token_file))
+    is_there = os.access(Path(token_file).expanduser(), os.F_OK)
+    typer.echo(say("init.bot.there" if is_there else "init.bot", section="telegram", file=file, token_file=token_file))
 
 
 _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}

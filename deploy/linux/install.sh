@@ -127,9 +127,10 @@ install -d -m 0755 "$etc"
 # Only root changes what lies here. The service's group reads it, and so does `sayso doctor` as that user.
 install -d -m 0750 "$etc/credentials"
 if [ ! -e "$etc/sayso.toml" ]; then
+    # What it says to do next isn't for root: `sayso run` as root would make files that the service can't use.
     # shellcheck disable=SC2086 # Options without blanks.
     "$lib/bin/python" -I -c 'from bot.cli.main import main; main()' init --file "$etc/sayso.toml" --state /var/lib/sayso --workspace /srv/sayso \
-        $approvers $requesters
+        $approvers $requesters >/dev/null
     # Commands that people type must find the same socket and the same mark as the unit.
     sed -i '/^state = /a runtime = "/run/sayso"\nmark = "/var/lib/sayso-mark/mark"' "$etc/sayso.toml"
     chmod 0644 "$etc/sayso.toml"

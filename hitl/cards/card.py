@@ -349,6 +349,8 @@ class _Teller:
             key = "ending.expired.unseen"
         elif call.status in _UNFIT and _unfit(call):
             key = f"ending.{call.status.value}.unfit"
+        elif _run_elsewhere(call):
+            key = "ending.running.caller"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
         by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
@@ -358,7 +360,8 @@ class _Teller:
         if call.reason and call.decision is Decision.APPROVED:
             by = line(self._wording, "card.by_with_reason", by=by, reason=reason)
         time = _moment(call, call.decided_at or call.deadline)
-        return line(self._wording, key, by=by, time=time, reason=reason, why=why, who=who)
+        until = _moment(call, call.claim.until if call.claim else call.deadline)
+        return line(self._wording, key, by=by, time=time, reason=reason, why=why, who=who, until=until)
 
     def _decider(self) -> Line:
         call = self._call
@@ -652,9 +655,16 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.expired.unseen"
     if status in _UNFIT and _unfit(call):
         key = f"outcome.{status.value}.unfit"
+    if _run_elsewhere(call):
+        key = "outcome.running.caller"
     if is_question(call):
         key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
+
+
+def _run_elsewhere(call: Call) -> bool:
+    """Return whether a claimant outside this service runs the call now, so that nobody here sees whether it lives."""
+    return call.status is Status.RUNNING and call.runs is Runs.CALLER
 
 
 #: The sentences about a question's outcome, if other calls have a different sentence.
@@ -670,17 +680,20 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
     Agents get English; the conversation gets its own language (`wording`). A rejection, an expiry, a failure and a
     question have separate sentences.
     """
+    told = fact(_agent_key(call), short=call.short, tool=one_line(call.tool, 60), **_facts(call))
+    return wording.sentence(told)
+
+
+def _agent_key(call: Call) -> str:
     key = f"agent.{call.status.value}"
-    if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
-        key = f"agent.question.{call.status.value}"
-        if call.status is Status.REJECTED and call.reason:
-            key = "agent.question.rejected.reason"
-        return wording.sentence(fact(key, short=call.short, **_facts(call)))
-    if call.status is Status.REJECTED:
-        key = _rejected_key(call)
     if call.status in _UNFIT and _unfit(call):
-        key = f"agent.{call.status.value}.unfit"
-    return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
+        return f"agent.{call.status.value}.unfit"
+    if _run_elsewhere(call):
+        return "agent.running.caller"
+    if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
+        explained = call.status is Status.REJECTED and call.reason
+        return "agent.question.rejected.reason" if explained else f"agent.question.{call.status.value}"
+    return _rejected_key(call) if call.status is Status.REJECTED else key
 
 
 def _rejected_key(call: Call) -> str:
@@ -705,6 +718,7 @@ def _facts(call: Call) -> dict[str, object]:
         "how": fact(f"outcome.how.{Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED}"),
         "reason": clause(mask(visible(call.reason or ""))),
         "why": (call.decision is Decision.UNDELIVERABLE and _unfit(call)) or _clause(why or call.verdict.why),
+        "until": f"{call.claim.until:%H:%M}" if call.claim else "",
         "error": _unfit(call) or _clause(call.error or str(call.result or Result.UNKNOWN)),
     }
 

@@ -83,6 +83,8 @@ GERMAN: Mapping[str, str] = {
     # phrases for actions, after "möchte"
     "card.does.fallback": "{tool} benutzen",
     "card.does.command": "einen Befehl ausführen",
+    "card.does.strange": "etwas tun, wofür diese Version von Sayso keine Worte hat: {code}",
+    "card.strange": "Dafür hat diese Version von Sayso keine Worte: {code}",
     # a decided card: the outcome, then the person, the time and the reason
     "end.pending.run": "Offen",
     "end.pending.do": "Offen",
@@ -103,6 +105,7 @@ GERMAN: Mapping[str, str] = {
     "by.withdrawn": "Zurückgezogen von {who}, {time}",
     "card.by_policy": "Von der Richtlinie erlaubt",
     "ending.running": "{by} · läuft",
+    "ending.running.caller": "{by} · der anfragenden Seite übergeben, die bis {until} das Ende melden kann",
     "ending.released": "{by} · der anfragenden Seite übergeben",
     "ending.timed_out": "{by} · das Zeitlimit war erreicht; was bis dahin getan war, bleibt getan",
     "ending.unknown": "{by} · Sayso hat den Kontakt verloren. Sehen Sie dort nach, bevor Sie neu anfragen",
@@ -164,6 +167,7 @@ GERMAN: Mapping[str, str] = {
     "outcome.denied": "von der Richtlinie verboten: {why}",
     "outcome.approved": "freigegeben von {by}",
     "outcome.running": "läuft, {how} von {by}",
+    "outcome.running.caller": "der anfragenden Seite übergeben, die bis {until} UTC das Ende melden kann; {how} von {by}",
     "outcome.rejected": "abgelehnt von {by}",
     "outcome.rejected.reason": "abgelehnt von {by}: {reason}",
     "outcome.expired": "abgelaufen: Niemand hat rechtzeitig geantwortet",
@@ -337,6 +341,8 @@ GERMAN: Mapping[str, str] = {
     "unfit.tool": "Das Werkzeug darf hier nicht mehr laufen oder ist nicht mehr das gezeigte",
     "unfit.nobody": "Niemand darf es freigeben",
     "unfit.nowhere": "Es kann nirgends gezeigt werden",
+    "unfit.strange": "Für den Grund hat diese Version von Sayso keine Worte: {why}",
+    "unfit.requester": "Wer angefragt hat, darf hier nicht mehr anfragen",
     "unfit.older": "Die Datenbank ist älter als das, was zuletzt laufen durfte",
     "unfit.left": "Das anfragende Programm war nicht mehr da",
     "unfit.surfaces": "Jeder Ort hat die Karte zurückgewiesen",
@@ -364,6 +370,7 @@ GERMAN: Mapping[str, str] = {
     "agent.allowed": "{short} ist erlaubt.",
     "agent.approved": "{short} ist freigegeben.",
     "agent.running": "{short} läuft.",
+    "agent.running.caller": "{short} wurde {how} und zur Ausführung übergeben. Das Ende muss bis {until} UTC gemeldet sein. Kommt bis dahin nichts, weiß niemand, ob es lief: Sehen Sie nach, bevor Sie neu anfragen.",
     # the model-backed agent: sentences for people
     "model.says": "{agent} sagt:",
     "model.help": "Sagen Sie, was getan werden soll. Ich plane es, und was schaden könnte, wartet auf eine Freigabe. Mit stop beenden Sie, was ich gerade tue; nach new weiß ich nicht mehr, was hier gesagt wurde.",

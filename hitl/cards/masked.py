@@ -7,6 +7,7 @@ makes them outside the event loop before anybody looks at the call.
 from __future__ import annotations
 
 import contextlib
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,6 +32,8 @@ LARGE = 1 << 14
 #: The cache holds this many characters: about sixteen calls with the largest arguments.
 _KEPT_CHARS = 1 << 26
 _OBJECTS = 200
+#: The arguments that may hold a command. All but `argv` may also hold it as one text.
+COMMANDS = ("argv", "command", "cmd")
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
 
@@ -41,6 +44,9 @@ class Masked:
     #: Masked name of each argument -> its visible text, in the caller's order, with long runs replaced by a count. If
     #: masked names are equal, the second gets a `'` at its end, the third `'2`, and so on.
     arguments: Mapping[str, str]
+    #: Name of each argument that may hold a command as a list of words -> the words as a shell line that a person would
+    #: type, with POSIX quoting, so that a shell reads the same words.
+    lines: Mapping[str, str]
     #: Masked name of each argument -> its masked value. A number is a `Number` if its caller wrote other digits.
     values: Mapping[str, Any]
     preview: str
@@ -53,7 +59,8 @@ class Masked:
 
     def __len__(self) -> int:
         """Return the size for the cache: the characters of all texts, with an allowance for the objects around them."""
-        texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments.items())
+        shown = (*self.arguments.items(), *self.lines.items())
+        texts = sum(_OBJECTS + len(name) + len(text) for name, text in shown)
         return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff or ""))
 
 
@@ -114,6 +121,7 @@ def made(key: Key) -> Masked:
     values = by_name(_masked(name, value) for name, value in arguments.items())
     return Masked(
         arguments={label: _spell(inner) for label, inner in values.items()},
+        lines={name: safe(shlex.join(words)) for name in COMMANDS if (words := _words(values.get(name))) is not None},
         values=values,
         preview=mask(visible(preview), code=True),
         hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
@@ -128,10 +136,22 @@ def _masked(name: str, value: Any) -> tuple[str, Any]:
     return label, inner
 
 
-def _spell(inner: Any) -> str:
-    text = inner if isinstance(inner, str) else _compact(inner)
-    # A line feed at the very end is dropped: no line follows it.
+def safe(text: str) -> str:
+    """Return a text that is safe in a block of a card.
+
+    Invisible characters are escaped, the last line feed is removed, because no line follows it, and a long run of line
+    feeds, blanks or one escape is replaced by its count.
+    """
     return folded(visible(text.removesuffix("\n")))
+
+
+def _spell(inner: Any) -> str:
+    return safe(inner if isinstance(inner, str) else _compact(inner))
+
+
+def _words(value: Any) -> list[str] | None:
+    """Return the words of a command that is a list of texts, or None for any other value."""
+    return value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
 def _compact(value: Any) -> str:

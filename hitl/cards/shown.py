@@ -8,7 +8,6 @@ adds says how much is hidden.
 from __future__ import annotations
 
 import re
-import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from msgspec import Struct
 
 from hitl.call import Risk
 from hitl.cards.edits import TEXTS, edit
-from hitl.cards.masked import masked
+from hitl.cards.masked import COMMANDS, masked, safe
 from hitl.cards.previews import is_diff
 from hitl.cards.redaction import mask
 from hitl.cards.templates import filled
@@ -43,7 +42,7 @@ _LEAST_PER_ARGUMENT = 120
 #: A text that is cut gets at least this many characters of room.
 _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
-_COMMANDS = ("command", "cmd")
+_COMMANDS = COMMANDS[1:]
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
 #: The arguments whose whole effect a diff shows, and the arguments that the executor's sentence may name.
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "patch", *(name for pair in TEXTS for name in pair)})
@@ -122,15 +121,6 @@ def masked_arguments(call: Call) -> Mapping[str, Any]:
     return masked(call).values
 
 
-def safe(text: str) -> str:
-    """Return a text that is safe in a block of a card.
-
-    Invisible characters are escaped, the last line feed is removed, and a long run of line feeds, blanks or one escape
-    is replaced by its count.
-    """
-    return folded(visible(text.removesuffix("\n")))
-
-
 class _Told:
     """Takes a request apart: into the phrase, the diff, the command, and the arguments that are left to show."""
 
@@ -140,7 +130,7 @@ class _Told:
         texts = masked(call)
         #: All arguments, for the operator's headline, and the arguments that no other part of the card shows so far.
         self._all = self._left = texts.values
-        self._texts = texts.arguments
+        self._texts, self._lines = texts.arguments, texts.lines
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
@@ -163,17 +153,17 @@ class _Told:
 
     def _take_command(self) -> str | None:
         """Return the shell line of a request that runs a command, or None. Drop the arguments that the line shows."""
-        argv = self._left.get("argv")
-        if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
-            self._take({"argv", *self._said_elsewhere(argv)})
-            return safe(_typed(argv))
+        if "argv" in self._left and "argv" in self._lines:
+            self._take({"argv", *self._said_elsewhere(self._left["argv"])})
+            return self._lines["argv"]
         for name in _COMMANDS:
             value = self._left.get(name)
-            if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-                value = _typed(value)
             if isinstance(value, str):
                 self._take({name})
-                return safe(value) if value is not self._all[name] else self._texts[name]
+                return self._texts[name]
+            if value and name in self._lines:
+                self._take({name})
+                return self._lines[name]
         return None
 
     def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
@@ -195,7 +185,7 @@ class _Told:
         if card and card.headline and (told := filled(card.headline, self._all)):
             self._leave_below(card.fields, told[1])
             return self._within(told[0])
-        if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
+        if self._command is not None and (call.tool in _SHELLS or "argv" in self._all):
             self.act, run = "run", IN_ENGLISH.say("card.wants.run")
             says_more = call.sentence.startswith(run) and call.sentence != run and not call.sentence.endswith(".")
             return self._stored(call.sentence) if says_more else self._wording.say("card.wants.run")
@@ -293,11 +283,6 @@ def _diff(call: Call) -> tuple[str, bool]:
     shown = shown[headers.end() :]
     first, _, rest = shown.partition("\n")
     return (rest if first.startswith(_AT_THE_TOP) and "\n@@ " not in rest else shown), True
-
-
-def _typed(words: Sequence[str]) -> str:
-    """Return words as a shell line that a person would type: with POSIX quoting, so a shell reads the same words."""
-    return shlex.join(words)
 
 
 def _label(name: str) -> tuple[str, int]:

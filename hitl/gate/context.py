@@ -83,6 +83,8 @@ class GateContext:
         self.policies = policies
         #: The names of people, for texts only. No decision depends on a name.
         self.names = names or Names(people)
+        #: A function that is called after each change of the directory.
+        self.people_changed: Callable[[], None] = lambda: None
         self.people = people
         self.executor = executor
         self.keys = keys
@@ -116,6 +118,7 @@ class GateContext:
     def people(self, people: Directory) -> None:
         self._access = Access(people)
         self.names.people = people
+        self.people_changed()
 
     async def ready(self, call: Call) -> None:
         """Mask the texts of a large call outside the event loop. Afterwards the call's cards can be drawn at once."""

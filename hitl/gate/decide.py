@@ -13,7 +13,7 @@ from hitl.gate.questions import answered_in_words, unanswered, vote_answer, word
 from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
-from hitl.gate.votes import barred, leave_open, set_aside, vote_no, vote_yes
+from hitl.gate.votes import barred, leave_open, set_aside, vote_disowned, vote_no, vote_yes
 from hitl.outcomes import Doubt, Fact, Refusal, Told, fact, noted
 from hitl.ports import Change
 from hitl.proof import seals
@@ -23,9 +23,14 @@ from hitl.replies import ALL, Reading, Span, unclear
 from hitl.replies import Meaning as Says
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import datetime
+    from typing import TypeAlias
 
     from hitl.gate.context import GateContext
+
+    #: A function that handles one kind of vote. It returns None if the call was changed before the write.
+    Step: TypeAlias = Callable[[GateContext, Reply, Call, str, Reading], Awaitable[Answer | None]]
 
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 
@@ -115,19 +120,27 @@ def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> F
 
 
 async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
-    vote = vote_no if reading.verdict is not Says.APPROVE else vote_answer if is_question(call) else vote_yes
     principal = gate.people.principal(reply.identity)
     await gate.ready(call)
     try:
         for _ in range(TRIES):
             if answer := await _before(gate, reply, call, principal, reading):
                 return answer
-            if answer := await vote(gate, reply, call, principal, reading):
+            if answer := await _step(gate, call, reading)(gate, reply, call, principal, reading):
                 return answer
             call = await fresh(gate, call)
     except Tampered as error:
         return refuse(error, call)
     raise Unavailable
+
+
+def _step(gate: GateContext, call: Call, reading: Reading) -> Step:
+    """Return the function that handles this approval, rejection or answer."""
+    if reading.verdict is not Says.APPROVE:
+        return vote_no
+    if not gate.access.may_still_ask(call.requester, call.origin, gate.clock.now()):
+        return vote_disowned
+    return vote_answer if is_question(call) else vote_yes
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:

@@ -1,5 +1,7 @@
-"""Ends a call without a decision of an approver: it is withdrawn, its caller has left, it is undeliverable, it is void
-after a restore, or its process died.
+"""Ends a call without a decision of an approver.
+
+The call is withdrawn, undeliverable or void after a restore, its caller has left, its requester lost the right to ask,
+or its process died.
 """
 
 from __future__ import annotations
@@ -62,6 +64,11 @@ async def undeliverable(gate: GateContext, ref: str, said: str) -> Call:
     """Implement `Gate.undeliverable`."""
     why = fact(Unfit.UNSHOWN, why=said)
     return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
+
+
+async def disown(gate: GateContext, call: Call) -> Call:
+    """Implement `Gate.disown`."""
+    return await _end(gate, call, Trigger.WITHDRAW, "service", fact(Unfit.REQUESTER))
 
 
 async def _end(gate: GateContext, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:

@@ -71,10 +71,12 @@ def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None
 
 def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
     """Count the votes of the people who may approve now, by this verdict and the current directory."""
+    now = gate.clock.now()
 
     def person(voter: str) -> str | None:
         principal = gate.people.principal(voter)
-        return principal if gate.access.counts(principal, call, verdict) else None
+        counts = gate.access.counts(principal, call, verdict) and not gate.people.has_ended(voter, now)
+        return principal if counts else None
 
     return tally(votes, person, gate.limits.approvals)
 
@@ -82,11 +84,13 @@ def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vot
 async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
-    The function checks that the keys are safe and that the verdict permits the call. For calls that this service runs,
-    it also checks the allowlist and the preconditions.
+    The function checks that the keys are safe, that the requester may still ask, and that the verdict permits the call.
+    For calls that this service runs, it also checks the allowlist and the preconditions.
     """
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)
+    if not gate.access.may_still_ask(call.requester, call.origin, gate.clock.now()):
+        return fact(Unfit.REQUESTER)
     if verdict.action is Action.DENY:
         return fact(Unfit.POLICY, why=_told(verdict.message or verdict.why))
     if call.runs is Runs.CALLER:

@@ -76,6 +76,13 @@ class Gate(GateContext):
         """
         return await end.undeliverable(self, ref, said)
 
+    async def disown(self, call: Call) -> Call:
+        """Withdraw a pending call whose requester may no longer ask (`Access.may_still_ask`).
+
+        Raises AlreadyDecided or ConfirmationExpired if the call is over.
+        """
+        return await end.disown(self, call)
+
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is dead, with the result `unknown`, before its lease is over."""
         return await end.orphaned(self, call)

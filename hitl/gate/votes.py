@@ -15,10 +15,10 @@ from hitl.errors import CallDenied, NotApprover, PolicyUnusable, Tampered
 from hitl.faults import reach
 from hitl.gate.fitness import counted, judged_now, why_unfit
 from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
-from hitl.gate.response import Answer, Came, refuse
+from hitl.gate.response import Answer, Came, refuse, too_late
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.outcomes import Person, Refusal, Stored, Told, fact, kept
+from hitl.outcomes import Person, Refusal, Stored, Told, Unfit, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
 from hitl.proof.chain import data_of
@@ -224,18 +224,47 @@ async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, r
     return Answer(Came.REJECTED, fact(what, short=call.short, reason=one_line(mask(reason or ""))), ended)
 
 
+async def vote_disowned(
+    gate: GateContext, reply: Reply, call: Call, _principal: str, _reading: Reading
+) -> Answer | None:
+    """Withdraw a call that a person approves after its requester lost the right to ask, and return the answer.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
+
+    def withdrawn(now: datetime) -> Call:
+        return with_decision(gate, call, Trigger.WITHDRAW, "service", now, error=why)
+
+    why = kept(fact(Unfit.REQUESTER))
+    ended = await _end_instead(gate, reply, call, withdrawn, "service", why)
+    return refuse(too_late(ended), ended) if ended else None
+
+
 async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
+    def denied(now: datetime) -> Call:
+        return with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
+
     why = verdict.message or verdict.why
-
-    def seal(now: datetime) -> Change:
-        ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
-        entry = entry_of(ended, Event.DENIED, "policy", **arrival(reply), why=why)
-        return Change(ended, entries=(entry,), posts=edits(gate, ended), handled=reply.event)
-
-    ended = await swap(gate, call, seal)
+    ended = await _end_instead(gate, reply, call, denied, "policy", why)
     if ended is None:
         return None
     return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=Stored(clause(why)))), ended)
+
+
+async def _end_instead(
+    gate: GateContext, reply: Reply, call: Call, end: Callable[[datetime], Call], actor: str, why: str
+) -> Call | None:
+    """End a call that a person approves when it can't be approved any more, and return it.
+
+    Return None if the call was changed, or its time ended, before the write.
+    """
+
+    def seal(now: datetime) -> Change:
+        ended = end(now)
+        entry = entry_of(ended, Event(ended.status), actor, **arrival(reply), why=why)
+        return Change(ended, entries=(entry,), posts=edits(gate, ended), handled=reply.event)
+
+    return await swap(gate, call, seal)
 
 
 def sealed_vote(

@@ -15,6 +15,7 @@ from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from hitl.call import Call, Reply, Verdict
     from hitl.people.directory import Directory
@@ -30,6 +31,12 @@ class Access:
         """Return whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
         listed = self._people(self.people.requesters_for(origin))
         return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
+
+    def may_still_ask(self, requester: str, origin: str, now: datetime) -> bool:
+        """Return whether somebody who asked in that conversation could ask there again: they are listed, not revoked,
+        and their token, if they ask by one, still works.
+        """
+        return self.may_ask(requester, origin) and not self.people.has_ended(requester, now)
 
     def operates(self, principal: str) -> bool:
         """Return whether the principal is an operator."""

@@ -20,6 +20,7 @@ from hitl.surfaces import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from hitl.call import Call, Verdict
     from hitl.cards.wording import Wording
@@ -71,6 +72,9 @@ class Directory:
     revoked: frozenset[str] = frozenset()
     #: Identity of an agent's bearer token -> the principal who answers for it. The table changes when tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
+    #: Identity of a bearer token -> the time from which on it has no rights: it was revoked, or it has run out. Tokens
+    #: without an end are left out.
+    token_ends: Mapping[str, datetime] = field(default_factory=dict)
     #: Identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
     #: The language of the installation, and the language of each person for whom one is set, by principal.
@@ -137,6 +141,11 @@ class Directory:
     def is_revoked(self, identity: str) -> bool:
         """Return whether this person has lost all rights. An agent's token loses them with its owner."""
         return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
+
+    def has_ended(self, identity: str, now: datetime) -> bool:
+        """Return whether the identity is a bearer token that has been revoked or has run out."""
+        end = self.token_ends.get(identity)
+        return end is not None and end <= now
 
     def on_behalf_of(self, identity: str) -> str:
         """Return the person for whom an identity asks: the owner of an agent's token, or else its own principal."""

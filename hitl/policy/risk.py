@@ -248,9 +248,8 @@ _MOST_VALUES = 2_000
 #: At most this many characters of an argument are read.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # the first characters of the SQL statements above
-#: Every text that `_LOST` matches holds one of these beginnings of words. Each pattern begins with a letter, not with
-#: `\b`, because a search for a few first letters takes half the time.
-_loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
+#: This pattern begins with a letter, not with `\b`, because a search for a first letter takes half the time.
+_removes = re.compile(r"r(?<!\wr)[bm]\b").search
 _erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
 
@@ -513,13 +512,25 @@ def _suspect(text: str) -> bool:
     """
     if "--" in text or ("f" in text and _erases(text) is not None):
         return True
-    return " " in text and (
-        text[0] in _STATEMENTS
-        or ";" in text
-        or "shred " in text
-        or "sayso" in text
+    return " " in text and (text[0] in _STATEMENTS or ";" in text or "shred " in text or _loses(text))
+
+
+def _loses(text: str) -> bool:
+    """Return whether a text has one of the words that every match of `_LOST` and `_STOPS` has.
+
+    Each search for a plain text takes a tenth of the time of one search for a pattern with all the words.
+    """
+    return (
+        "delet" in text
+        or "remov" in text
+        or "destro" in text
+        or "terminat" in text
+        or "prun" in text
+        or "purg" in text
+        or "drop" in text
         or "kill" in text
-        or _loses(text, 0, _MOST_READ) is not None
+        or "sayso" in text
+        or (("rm" in text or "rb" in text) and _removes(text, 0, _MOST_READ) is not None)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -184,7 +184,11 @@ class Vouching:
             ]
             if len(found) > _MOST_MATCHES:
                 return None
-        return found
+        return [name for name in found if self._is_folder(name)] if pattern.endswith("/") else found
+
+    def _is_folder(self, path: str) -> bool:
+        tree = self._tree_of(path, deep=False)
+        return tree is None or not tree.single
 
     # --- trees and repositories
 
@@ -207,19 +211,22 @@ class Vouching:
         """Judge the files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
-            known = self._tracked(use.path)
+            known = self._tracked(use.path, tree)
             if known is None:
                 return UNSURE
-            found = [name for name in (*found, *known) if name.split("/", 1)[0] != ".git"]
+            found = [name for name in known if name.split("/", 1)[0] != ".git"]
         if use.shown is not None:
             unhidden = self._unhidden(use.path, tree)
             if unhidden is None:
                 return UNSURE
             use = replace(use, shown=(*use.shown, *unhidden))
-        paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
+        found = [name for name in found if not _passed_over(name, use)]
+        paths = [posixpath.join(use.path, name) for name in found]
         if use.only and not paths and self._may_name_closed(use):
             return UNSURE
         if use.split and any(map(_SPLITS.search, paths)):
+            return UNSURE
+        if use.dashes and any(name.startswith(("-", "+")) or not _PLAIN.fullmatch(name) for name in found):
             return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
@@ -247,14 +254,22 @@ class Vouching:
             return YES if self.paths is None else UNSURE
         return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
 
-    def _tracked(self, path: str) -> Sequence[str] | None:
-        """Return the files that git tracks, because git may show a file that isn't in the folder any more.
+    def _tracked(self, path: str, tree: Tree) -> Sequence[str] | None:
+        """Return the files that git may show: the files that it tracks, also if they aren't there any more, and all
+        files in submodules. Without a repository, git may show every file.
 
         Return None if git's list of files can't be read.
         """
         if self.paths is None or self.cwd is None:
             return None
-        return self.paths.tracked(posixpath.join(self.cwd, path), most=MOST_ENTRIES)
+        folder = posixpath.join(self.cwd, path)
+        repository = self.paths.repository(folder)
+        known = self.paths.tracked(folder, most=MOST_ENTRIES)
+        if repository is None or known is None:
+            return None if known is None else tree.files
+        # The list has a submodule as if it were a file.
+        files, above = {name.rstrip("/") for name in known}, tree.root.removeprefix(repository.root).strip("/")
+        return [*known, *(name for name in tree.files if not files.isdisjoint(_above(posixpath.join(above, name))))]
 
     def _open(self, paths: list[str], tool: str) -> int:
         """Return YES if the policy allows a tool on each of these paths, else UNSURE."""
@@ -299,6 +314,10 @@ _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
+#: Names that git and a shell leave unchanged: git quotes other characters (git-config(1), core.quotePath).
+_PLAIN: Final = re.compile(r"[^\x00-\x20\x7f-\uffff\U00010000-\U0010ffff\"'\\*?\[]*")
+
+
 def _example(pattern: str) -> str:
     """Return one name that a pattern matches, as an example for all of them."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
@@ -307,6 +326,11 @@ def _example(pattern: str) -> str:
 def _may_be(name: str, pattern: str) -> bool:
     """Return whether a program could take a name for a match of a pattern."""
     return fnmatchcase(name, broadened(pattern))
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders above a relative path."""
+    return (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 def _last(alternative: str) -> str:

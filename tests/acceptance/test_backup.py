@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from hitl.gate import secret_hash
-from tests.acceptance.installation import Installation
+from tests.acceptance.installation import ALONE, OTHER, Installation
+from tests.sentences import says
 
 pytestmark = pytest.mark.long
 
@@ -122,22 +123,59 @@ def test_an_older_backup_lets_nothing_run_again(service: Installation) -> None:
     assert 0 == service.run("audit", "verify").returncode
 
 
-@pytest.mark.parametrize("readable", [True, False])
-def test_a_token_that_was_revoked_since_stays_without_rights(service: Installation, *, readable: bool) -> None:
-    """An older backup has the token as one that works. If the old database can't tell, the command says so."""
-    for name in ("ended", "other", "going"):
+def states(service: Installation) -> dict[str, bool]:
+    """The names of the tokens, and whether each is revoked."""
+    found = json.loads(service.run("token", "list", "--json").stdout)
+    return {token["name"]: token["revoked_at"] is not None for token in found}
+
+
+def tokens_of_an_older_backup(service: Installation) -> None:
+    """`mine` is one of a person's identities. `ended` and `mine` are revoked after the backup."""
+    for name in ("ended", "mine", "other", "going"):
         service.call("make_token", name=name, scope="approver")
     service.call("revoke_token", name="other")
     done(service, "backup", str(service.root / "copy.db"))
-    service.call("revoke_token", name="ended")
+    for name in ("ended", "mine"):
+        service.call("revoke_token", name=name)
     service.stop()
-    if not readable:
-        (service.state / "sayso.db").write_bytes(b"no database" * 100)
-    told = done(service, "restore", str(service.root / "copy.db"))
-    file = service.state / "revoked"
 
-    assert (["ended"] if readable else [], readable) == (told["revoked"], told["revocations_known"])
-    assert ("token:ended\n" if readable else "") == (file.read_text() if file.exists() else "")
+
+def test_a_token_that_was_revoked_since_is_revoked_again(install: Callable[..., Installation]) -> None:
+    """Each of them has a line in the record, and a person keeps the rights that their revoked token doesn't share."""
+    service = install(settings=f'{ALONE}\n[principals]\nada = ["{OTHER}", "token:mine"]\n')
+    service.start()
+    tokens_of_an_older_backup(service)
+    told = done(service, "restore", str(service.root / "copy.db"))
+    service.start()
+    events = [line.event for line in service.chains()[""]]
+
+    assert (["ended", "mine"], True) == (told["revoked"], told["revocations_known"])
+    assert {"ended": True, "mine": True, "other": True, "going": False} == states(service)
+    assert 3 == events.count("credential_revoked")
+    assert not (service.state / "revoked").exists()
+    assert 0 == service.run("audit", "verify").returncode
+
+
+@pytest.mark.parametrize(
+    ("words", "revoked"), [(("--tokens", "end"), ["ended", "going", "mine"]), (("--tokens", "keep"), [])]
+)
+def test_the_operator_decides_where_nobody_knows_what_was_revoked(
+    service: Installation, words: tuple[str, ...], revoked: list[str]
+) -> None:
+    """Without the old database, the restore changes nothing until the operator says what becomes of the tokens."""
+    tokens_of_an_older_backup(service)
+    (service.state / "sayso.db").write_bytes(b"no database" * 100)
+    refused = service.run("restore", str(service.root / "copy.db"))
+    before = (service.state / "sayso.db").read_bytes()
+    told = done(service, "restore", str(service.root / "copy.db"), *words)
+    service.start()
+
+    assert 1 == refused.returncode
+    assert says(refused.stderr, "database.copy.tokens", names="ended, going, mine")
+    assert b"no database" * 100 == before
+    assert (revoked, False) == (told["revoked"], told["revocations_known"])
+    assert revoked == sorted(name for name, ended in states(service).items() if ended and name != "other")
+    assert 0 == service.run("audit", "verify").returncode
 
 
 def test_without_a_mark_nothing_of_a_backup_goes_on(service: Installation) -> None:

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
         ("floor", "{}", "3", "today"),
         ("ours", "{}", "alone", "3"),
         ("ours", "{}", "race", "2", "3"),
+        ("commands", "{}", "1"),
+        ("load", "{}", "half_open"),
         ("over_http", "{}", "flight", "2", "4"),
         ("over_http", "{}", "waiting", "3"),
     ],

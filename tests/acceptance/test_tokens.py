@@ -10,11 +10,16 @@ from typing import Any
 import httpx
 import pytest
 
+from hitl.cards.wording import say
+from hitl.outcomes import Unfit
 from tests.acceptance.installation import ME, Installation, until
 
 pytestmark = pytest.mark.forked
 
-SETTINGS = f'requesters = ["{ME}"]\napprovers = ["local:4321"]\noperators = ["{ME}"]\n[http]\nport = 0\n'
+OWNER = "local:4321"
+SETTINGS = (
+    f'requesters = ["{ME}", "{OWNER}"]\napprovers = ["{ME}", "{OWNER}"]\noperators = ["{ME}"]\n[http]\nport = 0\n'
+)
 
 
 @pytest.fixture
@@ -26,8 +31,8 @@ def service(maker: Any) -> Iterator[Installation]:
         yield made
 
 
-def status(service: Installation, token: str, starts: int = 1) -> int:
-    """The status that a request with the token gets on the port of the newest of so many starts."""
+def holder(service: Installation, token: str, starts: int = 1) -> httpx.Client:
+    """A client with the token, for the port of the newest of so many starts."""
 
     def ports() -> list[str]:
         found = re.findall(r"http\.ready.* port=(\d+)", service.log)
@@ -35,7 +40,31 @@ def status(service: Installation, token: str, starts: int = 1) -> int:
 
     port = until(ports, "a port")[-1]
     headers = {"Authorization": f"Bearer {token}"}
-    return httpx.get(f"http://127.0.0.1:{port}/v1/me", headers=headers, timeout=30, trust_env=False).status_code
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, trust_env=False)
+
+
+def status(service: Installation, token: str, starts: int = 1) -> int:
+    """The status that a request with the token gets on the port of the newest of so many starts."""
+    with holder(service, token, starts) as client:
+        return client.get("/v1/me").status_code
+
+
+@pytest.mark.parametrize("words", [("token", "revoke", "ci"), ("revoke", OWNER)])
+def test_the_pending_requests_of_a_token_end_with_its_rights(service: Installation, words: tuple[str, ...]) -> None:
+    """The end of the token's rights, or of its owner's, withdraws its requests. A person who approves hears why."""
+    token = service.run("token", "create", "ci", "--scope", "agent", "--owner", OWNER).stdout.strip()
+    with holder(service, token) as client:
+        asked = client.post(
+            "/v1/calls", json={"tools": "caller", "tool": "deploy", "args": {"argv": ["true"]}, "ask": True}
+        ).json()
+    before = service.status(asked["ref"])
+    ended = service.run(*words)
+    until(lambda: service.status(asked["ref"]) == "withdrawn" or None, "the withdrawal")
+    late = service.run("approve", asked["ref"])
+
+    assert ("pending", 0, 1) == (before, ended.returncode, late.returncode)
+    assert say(Unfit.REQUESTER) in service.run("show", asked["ref"]).stdout
+    assert say(Unfit.REQUESTER) in late.stderr
 
 
 def test_a_token_is_made_listed_used_and_revoked(service: Installation) -> None:

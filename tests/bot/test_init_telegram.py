@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
 from bot.settings import load
+from tests.sentences import says
 
 SECRET = "a-secret_of-ours"
 #: Bot API, setWebhook, secret_token.
@@ -42,6 +43,18 @@ def refused(done: Result, named: str) -> bool:
     """Whether it ended with 2 and one line on stderr that names what is wrong."""
     said = done.stderr.splitlines()
     return (2, "", 1) == (done.exit_code, done.stdout, len(said)) and named in said[0]
+
+
+def test_a_token_that_is_there_is_not_asked_for_again(config: Path) -> None:
+    """Nor another mode for its file: a service's group may have to read it."""
+    token = config.parent / "token"
+    before = init(config, "--token-file", str(token)).stdout
+    config.write_text('requesters = ["local:1000"]\n')
+    token.write_text("7:A")
+    after = init(config, "--token-file", str(token)).stdout
+
+    assert says(before, "init.bot")
+    assert says(after, "init.bot.there", token_file=token)
 
 
 def test_it_appends_and_says_what_comes_next(config: Path) -> None:

@@ -132,8 +132,17 @@ def test_what_was_approved_runs(wire: Wire) -> None:
     assert isinstance(came, Ran)
     assert ("paid", 1) == (came.value, ran)
     assert ["/v1/calls", "/v1/calls/r1/claim", "/v1/calls/r1/finish"] == [path for _, path, _, _ in wire.heard]
-    assert "wait=30" == wire.heard[1][2]["Prefer"]
+    assert "wait=30, attended" == wire.heard[1][2]["Prefer"]
     assert {f"Bearer {TOKEN}"} == {headers["Authorization"] for _, _, headers, _ in wire.heard}
+
+
+def test_a_call_with_a_key_stays_when_this_program_is_killed(wire: Wire) -> None:
+    """Another process can come back for it with the key. Without one, the service withdraws the call."""
+    wire.answers = [(202, call("pending")), claimed(), (200, call("succeeded"))]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso:
+        sayso.call(Request("pay", ARGS, key="k"), lambda: "paid")
+
+    assert "wait=30" == wire.heard[1][2]["Prefer"]
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_why_a_call_was_unfit_is_kept_as_a_code_with_its_reason(what: Unfit, why
         fact(Noted.MUST_ASK),
         fact(Noted.UNBOUND),
         fact(Noted.OFF),
+        fact(Noted.STRANGE, code="card.future: x: y"),
+        fact(Noted.STRANGE_ACTION, code="card.does.future"),
     ],
 )
 def test_what_a_new_call_is_about_is_kept_as_a_code(told: Fact) -> None:
@@ -69,7 +71,7 @@ def test_every_noted_fact_has_the_particulars_of_its_sentence() -> None:
         assert sentence(told)
 
 
-@pytest.mark.parametrize("text", ["", "it failed", "unfit", "unfit.other: x", "exit status 1: unfit.row"])
+@pytest.mark.parametrize("text", ["", "it failed", "unfit", "exit status 1: unfit.row"])
 def test_other_texts_are_no_code(text: str) -> None:
     """What a tool said of its failure, and what older versions kept, is told as it is."""
     assert unkept(text) is None
@@ -88,3 +90,30 @@ def test_an_error_without_a_fact_has_its_own_sentence() -> None:
     """Trouble outside the core is told in the words of whoever met it."""
     assert NotApprover().fact is None
     assert NotApprover("Not here.").message == "Not here."
+
+
+@pytest.mark.parametrize(
+    ("stored", "what"),
+    [
+        ("card.does.teleport: 3 files", Noted.STRANGE_ACTION),
+        ("question.does.vote", Noted.STRANGE_ACTION),
+        ("card.later: tomorrow", Noted.STRANGE),
+        ("why.full_moon", Noted.STRANGE),
+    ],
+)
+def test_a_code_of_a_newer_version_is_told_in_a_sentence_that_holds_it_whole(stored: str, what: Noted) -> None:
+    """A rollback leaves codes that this version doesn't know. Nothing of them is hidden, and none stands alone."""
+    assert fact(what, code=stored) == noted(stored)
+    for wording in LANGUAGES.values():
+        assert wording.retold(stored).endswith(f": {stored}")
+
+
+def test_a_reason_of_a_newer_version_is_told_in_a_sentence_that_holds_it_whole() -> None:
+    """The same holds for the reason why a call was unfit."""
+    assert fact(Unfit.STRANGE, why="unfit.tide: high") == unkept("unfit.tide: high")
+
+
+@pytest.mark.parametrize("text", ["Write notes.txt", "why not", "card.pdf was changed", "run: why.sh", "unfit", ""])
+def test_a_sentence_is_no_code(text: str) -> None:
+    """Texts of executors, policies and tools stay as they are."""
+    assert (None, None) == (noted(text), unkept(text))

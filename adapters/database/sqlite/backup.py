@@ -10,16 +10,22 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adapters.database import statements as sql
 from adapters.database.mark import Mark
+from adapters.database.sqlite import schema
+from adapters.database.sqlite.cache import Known
+from adapters.database.sqlite.credentials import credential_of_row, revoke_in
 from adapters.database.sqlite.examine import examine
 from adapters.database.sqlite.failures import unavailable
 from adapters.database.sqlite.folder import StateFolder, private_file
 from adapters.database.sqlite.survey import surveyed
 from adapters.database.wording import say
+from hitl.credentials import OldTokens
 from hitl.errors import Unavailable
+from hitl.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -44,9 +50,10 @@ class Restored:
     marked: bool
     #: The new path of the database that the copy replaced, or None if there was no database.
     kept: Path | None
-    #: The names of the tokens that were revoked since the copy was made, and so work in the copy. It is None if the
-    #: replaced database doesn't show that.
-    revived: frozenset[str] | None
+    #: The names of the tokens that work in the copy and were revoked again by the restore.
+    revoked: frozenset[str]
+    #: Whether the database that the copy replaced could tell which tokens were revoked since the copy was made.
+    revocations_known: bool
 
 
 def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
@@ -57,6 +64,8 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     Unavailable and leaves no copy.
     """
     part = copy.with_name(copy.name + ".part")
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
     try:
         if copy.exists():
             raise Unavailable(say("database.copy.there", path=copy))
@@ -85,19 +94,27 @@ def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
     return examined
 
 
-def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -> Restored:
+def restore(
+    copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime, *, tokens: OldTokens | None = None
+) -> Restored:
     """Replace the database with a copy.
 
     The old database is kept beside the new one, under a name with the present time.
 
+    The tokens of the copy that were revoked since are revoked in it, on record. If the old database can't tell which
+    tokens these are, `tokens` says whether the tokens of the copy are kept or revoked.
+
     If there is no mark, calls may have run since the copy was made. This function then writes a mark that is ahead of
     the copy, and so the next start ends the open calls.
 
-    Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read, if its examination
-    finds a flaw, or if its MACs are of other keys.
+    Raises Unavailable, and changes nothing, if a service uses the folder, if the copy can't be read or has another
+    schema, if its examination finds a flaw, if its MACs are of other keys, or if `tokens` must be given and isn't.
     """
     if not os.access(copy, os.R_OK):
         raise Unavailable(say("database.copy.none", path=copy, uid=os.geteuid()))
+    with surveyed(copy) as survey:
+        if survey.schema in schema.REVISIONS[:-1]:
+            raise Unavailable(say("database.copy.older", path=copy, schema=survey.schema, known=schema.REVISIONS[-1]))
     folder = StateFolder.open(state)
     try:
         examined = examine(copy, keys, Mark(state / "no-mark", keys))
@@ -108,14 +125,17 @@ def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -
             newest = survey.newest_position()
             working = survey.tokens() - survey.revoked_tokens()
         revived = _revoked_since(state / "sayso.db", working) if working else frozenset[str]()
+        ended = _to_revoke(copy, working, revived, tokens)
         marked = mark.path.exists()
         beyond = not marked and open_calls > 0
         told = mark.read()
         with _ahead(mark, newest) if beyond else contextlib.nullcontext():
-            kept = _put(copy, state / "sayso.db", now)
+            kept = _put(copy, state / "sayso.db", now, lambda part: _revoke(part, ended, keys, now))
     finally:
         folder.close()
-    return Restored(examined, open_calls, beyond or told is None or told[0] > newest, marked, kept, revived)
+    return Restored(
+        examined, open_calls, beyond or told is None or told[0] > newest, marked, kept, ended, revived is not None
+    )
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
@@ -127,6 +147,32 @@ def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
             return frozenset(working & survey.revoked_tokens())
     except Unavailable:
         return None
+
+
+def _to_revoke(
+    copy: Path, working: set[str], revived: frozenset[str] | None, tokens: OldTokens | None
+) -> frozenset[str]:
+    """Return the tokens to revoke. Raises Unavailable if nobody can tell and `tokens` isn't given."""
+    if revived is not None:
+        return revived
+    if tokens is None:
+        raise Unavailable(say("database.copy.tokens", path=copy, names=", ".join(sorted(working))))
+    return frozenset(working) if tokens is OldTokens.END else frozenset()
+
+
+def _revoke(database: Path, names: frozenset[str], keys: Keyring, now: datetime) -> None:
+    """Revoke these tokens in a database that no service uses, each with a line of the record."""
+    if not names:
+        return
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("BEGIN IMMEDIATE")
+        at = max(now, moment(connection.execute(sql.NEWEST).fetchone()[0] or 0))
+        for row in connection.execute(sql.CREDENTIALS).fetchall():
+            found = credential_of_row(row)
+            if found.name in names:
+                revoke_in(connection, keys, Known(()), found, f"local:{os.geteuid()}", at)
+        connection.execute("COMMIT")
 
 
 @contextlib.contextmanager
@@ -146,22 +192,25 @@ def _ahead(mark: Mark, newest: int) -> Iterator[None]:
         raise
 
 
-def _put(copy: Path, database: Path, now: datetime) -> Path | None:
+def _put(copy: Path, database: Path, now: datetime, prepare: Callable[[Path], None]) -> Path | None:
     """Put the copy in the database's place, and return the old database's new path.
 
-    At every moment, either the old database or the copy is in that place.
+    At every moment, either the old database or the copy is in that place. `prepare` changes the copy before.
     """
     part = database.with_name(database.name + ".part")
     kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None
     try:
         part.unlink(missing_ok=True)
         shutil.copyfile(copy, private_file(part))
+        prepare(part)
         sync(part)
         if kept:
             os.link(database, kept)
             _part_with_log(database, kept)
         part.replace(database)
         sync(database.parent)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(copy)) from error
     except OSError as error:
         raise Unavailable(say("database.copy.unplaced", path=database, why=error.strerror)) from error
     finally:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from adapters.database.sqlite.cache import Known
+    from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
 #: The columns of a token, in the order in which `credential_of_row` reads them.
@@ -87,14 +89,9 @@ class SqliteCredentials(Part):
 
         Return the revoked token.
         """
-        entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:
-            revoked = replace(credential, revoked_at=now)
-            revoked = replace(revoked, mac=seals.credential(self.keys, revoked))
-            connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))
-            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
-            return revoked
+            return revoke_in(connection, self.keys, self._memory, credential, by, now)
 
         return await self._writer.submit(revoke)
 
@@ -105,6 +102,18 @@ class SqliteCredentials(Part):
             connection.execute(sql.CREDENTIAL_USED, (micros(at), name))
 
         await self._writer.submit(used)
+
+
+def revoke_in(
+    connection: sqlite3.Connection, keys: Keyring, known: Known, credential: Credential, by: str, now: datetime
+) -> Credential:
+    """Revoke a token within an open transaction, with a line of the record. Return the revoked token."""
+    revoked = replace(credential, revoked_at=now)
+    revoked = replace(revoked, mac=seals.credential(keys, revoked))
+    connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))
+    entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
+    units.write(adding(Change(entries=(entry,))), keys, known, connection, now)
+    return revoked
 
 
 def _credential_of(row: Sequence[Any]) -> Credential | None:

@@ -127,9 +127,12 @@ class Survey:
         return data_of(found) if found else {}
 
     def must_be_current(self, database: Path) -> None:
-        """Raise Unavailable if this code can't read the schema of the database."""
-        if self.schema != schema.REVISIONS[-1]:
+        """Raise Unavailable if this code can't read the schema of the database. The error names the next step."""
+        if self.schema == schema.REVISIONS[-1]:
+            return
+        if self.schema is None or self.schema in schema.REVISIONS:
             raise Unavailable(say("database.older", path=database))
+        raise Unavailable(say("database.newer", path=database, schema=self.schema, newest=schema.REVISIONS[-1]))
 
     def stored(
         self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False

@@ -48,13 +48,13 @@ def weak_points(hook: Sequence[str], files: Iterable[Path], users: Iterable[int]
     options = dict(itertools.pairwise(hook[at:]))
     named = [*hook[: at - 1], options.get("--token-file", ""), options.get("--ca-file", "")]
     paths = [*files, *(Path(word) for word in named if word.startswith("/")), *_code(python)]
-    ways = [[*_steps(path)] for path in paths]
+    walks = [[*_steps(path)] for path in paths]
     found: list[tuple[str, str]] = []
-    if anybody := _changeable(ways, None):
+    if anybody := _changeable(walks, None):
         found.append(("red", say("hook.open.anybody", paths=_told(anybody))))
     service = _service(hook)
     for user in sorted(set(users)):
-        if opened := _changeable(ways, user) - anybody:
+        if opened := _changeable(walks, user) - anybody:
             key = "hook.open" if service in {None, user} else "hook.open.apart"
             state = "yellow" if service in {None, user} else "red"
             found.append((state, f"{say(key, user=_name(user), paths=_told(opened))} {way}"))
@@ -82,16 +82,16 @@ def _code(python: str) -> Iterator[Path]:
             yield from path.iterdir() if path.is_dir() else ()
 
 
-def _changeable(ways: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
-    """Return the files and folders through which the user can change what lies at the end of one of the ways.
+def _changeable(walks: Sequence[Sequence[Path]], user: int | None) -> set[Path]:
+    """Return the files and folders through which the user can change what lies at the end of one of the walks.
 
     If `user` is None, any user at all counts.
 
-    A folder at the end of a way includes everything below it.
+    A folder at the end of a walk includes everything below it.
     """
-    # Most ways lead through the same folders, so each step is looked at once.
-    found = {step.parent for step in {step for way in ways for step in way} if _replaceable(step, user)}
-    ends = {way[-1] for way in ways if way}
+    # Most walks lead through the same folders, so each step is looked at once.
+    found = {step.parent for step in {step for walk in walks for step in walk} if _replaceable(step, user)}
+    ends = {walk[-1] for walk in walks if walk}
     found |= {end for end in ends if not end.is_symlink() and _may_write(end, user)}
     return {path for path in found if found.isdisjoint(path.parents)}
 

@@ -53,7 +53,7 @@ class PathUse:
     only: tuple[str, ...] = ()
     #: If hidden files are left out: the patterns of hidden names that are read in spite of this. Else None.
     shown: tuple[str, ...] | None = None
-    #: Whether the pattern matches a file name that the program could take for an option.
+    #: Whether the program could take a file name that begins with a dash for an option.
     dashes: bool = False
     #: Whether links in the tree are followed.
     follows: bool = False
@@ -162,7 +162,15 @@ class Found:
             # One of the names may be a folder, and a program that reads trees reads every file in it.
             named = below.only if how == "read" else ()
             self.uses += [
-                PathUse("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)
+                PathUse(
+                    "tree",
+                    posixpath.join(folder, root),
+                    only=named,
+                    shown=below.shown,
+                    dashes=below.bare,
+                    follows=True,
+                    split=below.split,
+                )
                 for folder in folders
                 for root in below.roots
             ]

@@ -110,8 +110,13 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
         joined = words.joined_commands(line)
         if joined is not None and len(joined) <= MAX_STEPS:
             return _unparsed(joined, folders)
-    if words.unseen.search(line) or "\r" in line or "\\\n" in line:
-        raise NotPlain("the line holds invisible characters or continued lines")
+    if "\\\n" in line:
+        whole = words.joined_lines(line)
+        if whole is None:
+            raise NotPlain("a continued line isn't read here")
+        line, source = whole, whole.encode("utf-8", "replace")
+    if words.unseen.search(line) or "\r" in line:
+        raise NotPlain("the line holds invisible characters")
     root = parsed(source)
     if root.has_error:
         raise NotPlain("the line is not complete shell syntax")
@@ -315,6 +320,7 @@ class _Walk:
         """Visit a simple command."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
+        settings: list[Node] = []
         reader = self._read(state)
         end = -1
         for child in node.children:
@@ -322,9 +328,11 @@ class _Walk:
                 raise NotPlain("the line's words can't be told apart")
             end = child.end_byte
             if child.type == "variable_assignment":
-                self._setting(child, state)
+                settings.append(child)
             elif not child.type.endswith("_redirect"):
                 found.append(reader.word(child.children[0] if child.type == "command_name" else child))
+        for child in settings:
+            self._setting(child, state, reads=bool(found) and found[0].text == "read")
         if reader.bash_only and any((word.literal or "").rpartition("/")[2] in _TAKE_SCRIPTS for word in found):
             raise NotPlain("a script is written so that other shells hand over another one")
         step = Step(
@@ -394,13 +402,11 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept a here-document only if its delimiter is quoted, because then its text is data.
-
-        Other here-documents may hold expansions.
-        """
+        """Accept a here-document if its text is data: its delimiter is quoted, or nothing in the text is expanded."""
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
-        if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
+        expands = start[:1] not in ("'", '"') and not {*"$`\\"}.isdisjoint(text_of(node))
+        if expands or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
             raise NotPlain("a here-document may hold expansions")
         if not ends_as_read(node, self._source):
             raise NotPlain("a here-document has an odd delimiter")
@@ -421,12 +427,15 @@ class _Walk:
         value = reader.word(node)
         return ShellWord(None, loose=True) if reader.bash_only else value
 
-    def _setting(self, node: Node, state: _State) -> None:
-        """Check an assignment before a command, which goes into the environment of that command."""
+    def _setting(self, node: Node, state: _State, *, reads: bool) -> None:
+        """Check an assignment before a command, which goes into the environment of that command.
+
+        For the builtin `read`, an empty IFS only means that blanks around a line are kept.
+        """
         kinds = [child.type for child in node.children]
         name = text_of(node.children[0])
         text = self._read(state).word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
-        if name in programs.PAGERS and text == "cat":
+        if (name in programs.PAGERS and text == "cat") or (reads and name == "IFS" and len(kinds) < _NAME_SIGN_VALUE):
             return
         if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
             raise NotPlain(f"the line sets {name[:40]} for a command")

@@ -25,9 +25,13 @@ HARMLESS_VALUES = names(
 _NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
+#: The text behind ``$name`` by which zsh picks a part of the value or edits it. A blank behind a colon prevents this.
+_PICKS = re.compile(r"\[|:(?!\s)")
+_QUOTES = re.compile(r"[\"'$`]")
 #: Matches an unquoted value that a shell neither splits nor expands as a pattern.
 _ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
-_IS_REVISION = re.compile(r"[\w./~^-]*@\{[\w-]*\}[\w./~^-]*", re.ASCII)
+#: Braces that no shell expands: the text in them has neither a comma nor dots (Bash manual, "Brace Expansion").
+_PLAIN_BRACES = re.compile(r"(?<![\\$])\{[\w-]*\}", re.ASCII)
 
 
 class NotPlain(Exception):
@@ -39,12 +43,15 @@ class Below:
     """The names of files below some folders, as ``find`` prints them.
 
     ``only`` is the pattern of their base names, if any. ``split`` says that a name with a blank, a quote or a backslash
-    would be read as several names or as another name.
+    would be read as several names or as another name. ``bare`` says that a name may begin with a dash, because it has
+    no folder before it. If ``shown`` isn't None, hidden files are left out, except files with these names.
     """
 
     roots: tuple[str, ...]
     only: tuple[str, ...] = ()
     split: bool = False
+    bare: bool = False
+    shown: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ class Words:
     def _guard_dialect(self, node: Node) -> None:
         """Refuse a bracket or colon right after ``$name``: in zsh it picks a part of the value, or edits it."""
         for before, after in pairwise(node.children):
-            if before.type == "simple_expansion" and text_of(after)[:1] in ("[", ":"):
+            if before.type == "simple_expansion" and _PICKS.match(text_of(after)):
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
     def _ansi_c(self, node: Node) -> ShellWord:
@@ -118,6 +125,27 @@ class Words:
         """Read a substitution: the output of its commands may become any number of words."""
         self.substituted(node)
         return ShellWord(None, loose=True)
+
+    def _piped(self, node: Node) -> ShellWord:
+        """Read ``<(...)``: the program gets the name of a pipe, and reads the output of the commands there."""
+        if text_of(node)[:2] != "<(":
+            raise NotPlain("a command gets output that is known only when the line runs")
+        self.substituted(node)
+        return ShellWord("/dev/stdin")
+
+    def _computed(self, node: Node) -> ShellWord:
+        """Read an arithmetic expansion of numbers, and of names to which the line gives numbers.
+
+        Any other name is refused: it is evaluated, and its value may hold a subscript that runs a command.
+        """
+        text = _NUMBERED.sub(self._number, text_of(node))
+        if not _NUMBERS_ALONE.fullmatch(text) or (text != text_of(node) and _SETS.search(text)):
+            raise NotPlain("an arithmetic expansion holds a name")
+        return ShellWord(None)
+
+    def _number(self, name: re.Match[str]) -> str:
+        value = self._variables.get(name[1])
+        return (value and value.literal) or name[0]
 
     def _string(self, node: Node) -> ShellWord:
         """Read a text in double quotes. Such a text is always one word."""
@@ -150,9 +178,9 @@ class Words:
         """Read a word of several parts, each with or without its own quotes."""
         if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
             whole = text_of(node)
-            if whole == "{}" or _IS_REVISION.fullmatch(whole):
-                return ShellWord(whole)
-            raise NotPlain("braces are not read here")
+            if _BRACES.search(_PLAIN_BRACES.sub("", whole)) or not _ONE_WORD.fullmatch(whole) or _QUOTES.search(whole):
+                raise NotPlain("braces are not read here")
+            return ShellWord(whole)
         self._guard_dialect(node)
         parts: list[str | None] = []
         wild = loose = quoted = False
@@ -213,7 +241,7 @@ def looks_like_a_file(path: str) -> bool:
 
 def _bare(text: str) -> ShellWord:
     """Read a word without quotes: backslashes are removed; wildcards and a home folder keep their meaning."""
-    if _BRACES.search(text):
+    if _BRACES.search(_PLAIN_BRACES.sub("", text)):
         raise NotPlain("braces are not read here")
     plain = words.unquoted(text)
     wild = _UNQUOTED_WILD.search(text) is not None
@@ -232,17 +260,11 @@ def _glued(parts: Sequence[str | None]) -> ShellWord:
     return ShellWord(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
+#: A name in an arithmetic expansion. A name isn't matched if a sign beside it may change its meaning.
+_NUMBERED = re.compile(r"(?<![\w#$\[{])([A-Za-z_]\w*)(?![\w\[#])", re.ASCII)
+#: An operator that changes a variable.
+_SETS = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
 _NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w#]))*\)\)", re.ASCII)
-
-
-def _computed(node: Node) -> ShellWord:
-    """Read an arithmetic expansion that holds only numbers.
-
-    A name is refused, because its value is evaluated and may hold a subscript that runs a command.
-    """
-    if not _NUMBERS_ALONE.fullmatch(text_of(node)):
-        raise NotPlain("an arithmetic expansion holds a name")
-    return ShellWord(None)
 
 
 def _number(node: Node) -> ShellWord:
@@ -261,5 +283,6 @@ _WORDS: dict[str, Callable[[Words, Node], ShellWord]] = {
     "concatenation": Words._joined,  # noqa: SLF001
     **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001
     "command_substitution": Words._output,  # noqa: SLF001
-    "arithmetic_expansion": lambda _reader, node: _computed(node),
+    "process_substitution": Words._piped,  # noqa: SLF001
+    "arithmetic_expansion": Words._computed,  # noqa: SLF001
 }

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hitl.policy.globs import is_pattern, names_in
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell import awk
 from hitl.policy.shell.arguments import ParsedArguments, parse
+from hitl.policy.shell.globbing import hidden_names, pathspec
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import Below, NotPlain, ShellWord, looks_like_a_file
+from hitl.policy.shell.printed import printed, source
 from hitl.policy.tables import names
 from hitl.records import replace
 
@@ -159,15 +161,20 @@ def _without_names(found: Found, step: Step) -> None:
 
 
 def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
-    """Return the file names that ``find`` writes into the pipe: with ``-print0`` for ``xargs -0``, or one name per
-    line.
+    """Return the file names that come through the pipe: with ``find -print0`` for ``xargs -0``, or one name per line.
 
     Without the zero bytes, xargs splits names at blanks and removes quotes and backslashes, so a name may change.
     """
     whole = call.has("-0", "--null")
-    if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
+    if call.has("-d", "--delimiter"):
         return ShellWord(None, loose=True)
-    look = _Find(fed_by)
+    before = fed_by if whole else source(fed_by)
+    if before is None or before.merged:
+        return ShellWord(None, loose=True)
+    if before.words[0].literal != "find":
+        below = None if whole else printed(before)
+        return ShellWord(None, loose=True) if below is None else ShellWord(None, below=below)
+    look = _Find(before)
     if look.actions == {"-print0"} if whole else look.actions <= {"-print"}:
         return look.found_names(split=not whole)
     return ShellWord(None, loose=True)
@@ -415,9 +422,10 @@ def _git(found: Found, step: Step) -> None:
     former = revisions or objects or call.program.path[-1] not in _WORK_TREE or call.has("--cached", "--staged")
     if call.has(*_MORE_THAN_PATHS) or call.given.get("-L") or (former and not paths and (revisions or not objects)):
         raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
-    _git_paths(found, call, paths, "former" if former else "tracked")
+    now = "tree" if call.has("--untracked", "--no-exclude-standard") else "tracked"
+    _git_paths(found, call, paths, "former" if former else now)
     if not paths and not objects:
-        found.path("tracked", ShellWord("."), call.folders)
+        found.path(now, ShellWord("."), call.folders)
 
 
 def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how: str) -> None:
@@ -429,9 +437,13 @@ def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how:
         file = looks_like_a_file(word.text) and not pattern
         if how == "former" and not file:
             raise NotPlain("git shows a folder as it was, which may have held secrets; name the files")
-        shown = "former" if how == "tracked" and file else "tree" if how == "tracked" and pattern else how
         guarded = not word.wild or call.guarded(word)
-        found.path(shown, replace(word, wild=pattern), call.folders, guarded=guarded)
+        if how in ("tracked", "tree") and pattern and guarded:
+            folder, only = pathspec(word.text)
+            found.path(how, folder, call.folders, only=() if word.wild else only)
+        else:
+            shown = "former" if how == "tracked" and file else "tree" if how == "tracked" and pattern else how
+            found.path(shown, replace(word, wild=pattern), call.folders, guarded=guarded)
 
 
 def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
@@ -466,19 +478,6 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
 # --- trees of files
 
 
-#: The types of ripgrep that no name of a hidden file belongs to, with the endings of their names.
-_TYPES: Mapping[str, tuple[str, ...]] = {
-    "c": ("*.c", "*.h", "*.h.in", "*.cats"), "cpp": ("*.c*", "*.h*", "*.inl", "*.in"), "cs": ("*.cs",),
-    "css": ("*.css", "*.scss"), "csv": ("*.csv",), "go": ("*.go",), "graphql": ("*.graphql", "*.graphqls"),
-    "html": ("*.htm*", "*.ejs"), "java": ("*.java", "*.jsp*", "*.properties"),
-    "js": ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.vue"), "json": ("*.json", "*.sarif", "composer.lock"),
-    "kotlin": ("*.kt", "*.kts"), "markdown": ("*.m*",), "md": ("*.m*",), "php": ("*.ph*",),
-    "py": ("*.py", "*.pyi"), "rust": ("*.rs",), "scala": ("*.scala", "*.sbt"), "sql": ("*.sql", "*.psql"),
-    "swift": ("*.swift",), "toml": ("*.toml", "*.lock"), "ts": ("*.ts", "*.tsx", "*.cts", "*.mts"),
-    "txt": ("*.txt",), "yaml": ("*.yaml", "*.yml"),
-}  # fmt: skip
-
-
 def _rg(found: Found, step: Step) -> None:
     """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names.
 
@@ -492,16 +491,9 @@ def _rg(found: Found, step: Step) -> None:
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"
-    shown = tuple(dict.fromkeys(name for kind, word in call.values for name in _shown(call, kind, word.text or "*")))
+    shown = hidden_names(call)
     for word in paths or [ShellWord(".")]:
         found.path(how, word, call.folders, shown=None if hidden else shown, guarded=call.guarded(word))
-
-
-def _shown(call: ParsedArguments, kind: str, text: str) -> tuple[str, ...]:
-    """Return the patterns of hidden names that an option of ripgrep adds to a search."""
-    if kind == "type":
-        return ("*",) if call.has("--type-add", "--type-clear") else _TYPES.get(text, ("*",))
-    return names_in(text) if kind == "glob" and not text.startswith("!") else ()
 
 
 #: Letters of tar's options that take a value. The table allows no other option with a value.
@@ -528,7 +520,7 @@ HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(("test", "[", "[["), _test),
     "printf": _printf,
     "command": _command,
-    **dict.fromkeys(("bash", "sh", "dash"), _shell),
+    **dict.fromkeys(("bash", "sh", "dash", "zsh"), _shell),
     **dict.fromkeys(("timeout", "nice", "time", "stdbuf"), _wrapper),
     "env": _env,
     "xargs": _xargs,

@@ -104,6 +104,8 @@ def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str
         reading.hide("is too long or too deeply nested to read")
         _guess(reading, line[:MAX_LINE])
         return
+    if "\\\n" in line:
+        line = words.joined_lines(line) or line
     if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and split[0][0] != "%":
         unwrap.run(LineReader(reading, depth, positional), split, None)
         return

@@ -25,6 +25,11 @@ _JOINT = r"&&|\|\|?|;"
 _simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
+# The parts of a text: a text in quotes without expansions, the end of a continued line, or another character.
+_parts = re.compile(
+    r"(?P<quoted>'[^']*+'|\"[^\"\\$`]*+\")|(?P<continued>[ \t]\\\n)|[^'\"\\]|\\[^\n]", re.DOTALL
+).finditer
+
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
 _NO_NAMES = frozenset("+,-:@%")
 # Builtins that declare variables. They have their own syntax and run no program.
@@ -57,6 +62,21 @@ _NAMED = {
     "t": "\t",
     "v": "\v",
 }
+
+
+def joined_lines(line: str) -> str | None:
+    """Return a text with its continued lines joined, as a shell reads it.
+
+    Return None if a backslash at the end of a line may mean something else: in quotes, in a comment, in a here-document
+    or in the middle of a word.
+    """
+    parts = list(_parts(line))
+    whole = sum(len(part[0]) for part in parts) == len(line)
+    if not whole or "<<" in line or "$'" in line or any("\\\n" in (part["quoted"] or "") for part in parts):
+        return None
+    if any("#" in one for one in line.split("\n") if one.endswith("\\")):
+        return None
+    return "".join(" " if part["continued"] else part[0] for part in parts)
 
 
 def simple_words(command: str) -> list[str] | None:

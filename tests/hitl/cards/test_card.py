@@ -412,6 +412,15 @@ class TestOutcome:
         assert call.short in outcome_for_agent(call)
         assert "{" not in outcome(call) + outcome_for_agent(call)
 
+    def test_a_call_that_its_claimant_runs_names_the_end_of_the_wait(self) -> None:
+        """Nobody here sees whether the claimant still lives. So the words say until when its report may come."""
+        until = NOON + timedelta(minutes=70)
+        call = ended(state=State.EXECUTING, decision=Decision.APPROVED, claim=Claim("o", "s", until), runs=Runs.CALLER)
+        told = [outcome(call), outcome_for_agent(call), plain(card(call).end_why, in_utc)]
+
+        assert all(f"{until:%H:%M}" in each for each in told), told
+        assert says(told[1], "agent.running.caller", short=call.short)
+
     def test_no_two_statuses_read_alike(self) -> None:
         """People and agents can tell them apart by the words alone."""
         assert set(Status) == {status for status, _ in ENDS}

@@ -372,7 +372,8 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
     """Once somebody runs it, it can't be taken back."""
     call = await world.ask(READ, runs=Runs.CALLER)
     await world.gate.claim(call.ref, "cli", CLAIM)
-    running = fact("outcome.running", how=fact("outcome.how.allowed"), by=say("outcome.by_policy"))
+    allowed = {"how": fact("outcome.how.allowed"), "by": say("outcome.by_policy")}
+    running = fact("outcome.running.caller", until="13:00", **allowed)
     for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref, "gone")):
         with pytest.raises(AlreadyDecided) as refused:
             await end

@@ -616,6 +616,144 @@ def test_compose_may_fetch_what_its_file_includes(line: str) -> None:
     assert ("approve", "allow") == (action(line), action("docker compose ls"))
 
 
+def committed(work: Path) -> None:
+    """Make the folder a repository that tracks its files."""
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("command", ["git diff", "git grep -n x", "git grep x -- 'src/*'", "git diff -- src"])
+def test_git_shows_the_files_that_it_tracks(work: Path, command: str) -> None:
+    """A secret that git doesn't track isn't shown. Once git tracks it, the command asks."""
+    committed(work)
+    (work / "src" / ".env").write_text("x")
+    before = here(work, command)
+    subprocess.run(["git", "add", "-f", "src/.env"], cwd=work, check=True)
+
+    assert ("allow", "approve") == (before, here(work, command))
+
+
+@pytest.mark.parametrize("command", ["git diff", "git grep x"])
+def test_git_may_show_every_file_without_a_repository_and_in_a_submodule(work: Path, command: str) -> None:
+    """There git compares and searches files that no list of this repository names."""
+    (work / "src" / ".env").write_text("x")
+    outside = here(work, command)
+    (work / "src" / ".env").unlink()
+    committed(work)
+    before = here(work, command)
+    link = ["update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub"]
+    subprocess.run(["git", *link], cwd=work, check=True)
+    (work / "sub").mkdir()
+    (work / "sub" / ".env").write_text("x")
+
+    assert ("approve", "allow", "approve") == (outside, before, here(work, command))
+
+
+@pytest.mark.parametrize("option", ["--untracked", "--no-exclude-standard --untracked"])
+def test_a_search_of_untracked_files_reads_all_files(work: Path, option: str) -> None:
+    """With this option, git grep also reads files that git doesn't track."""
+    committed(work)
+    (work / ".env").write_text("x")
+
+    assert ("allow", "approve") == (here(work, "git grep x"), here(work, f"git grep {option} x"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git ls-files '*.py' | xargs wc -l", "git ls-files src | grep -v test | sort -u | head -5 | xargs cat",
+        "rg -l x src | xargs head -3", "rg --files src | xargs wc -l", "grep -rl x src | xargs -r wc -l",
+        "find src -name '*.py' | sort | xargs wc -l",
+    ],
+)  # fmt: skip
+def test_names_that_a_command_prints_are_judged_as_files(work: Path, command: str) -> None:
+    """The names come from a known folder. A name that looks like an option, or that a shell would change, asks."""
+    committed(work)
+    before = here(work, command)
+    (work / "src" / "server.pem.py").write_text("x")
+    plain = here(work, command)
+    for name in () if command.startswith("find") else ("-oout.py", "a b.py", "\u00e4.py"):
+        odd = [folder / name for folder in (work, work / "src")]
+        for file in odd:
+            file.write_text("x")
+
+        assert "approve" == here(work, command)
+        for file in odd:
+            file.unlink()
+
+    assert ("allow", "allow") == (before, plain)
+
+
+@pytest.mark.parametrize(
+    "command", ["git ls-files src | xargs cat", "rg --files src | xargs cat", "rg -l x src | xargs cat"]
+)
+def test_a_closed_file_among_the_printed_names_asks(work: Path, command: str) -> None:
+    """The reader would get its name."""
+    committed(work)
+    (work / "src" / "server.pem").write_text("x")
+
+    assert "allow" != here(work, command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git ls-files -s | xargs cat", "git ls-files -z | xargs cat", "git ls-files --format=/etc/x | xargs cat",
+        "git -C src ls-files | xargs cat", "git ls-files | cut -c2- | xargs cat",
+        "git ls-files | grep -o a | xargs cat", "git ls-files | head -c 3 | xargs cat",
+        "git ls-files | sort a.md | xargs cat", "rg -n x | xargs cat",
+        "rg -l x --json | xargs cat", "rg -l x -r /etc/x | xargs cat", "rg -l --hidden x | xargs cat",
+        "echo x | rg -l x | xargs cat", "git ls-files 2>&1 | xargs cat", "git ls-files |& xargs cat",
+        "git ls-files | xargs -0 cat", "git ls-files | xargs rm", "git ls-files | xargs sort -o",
+    ],
+)  # fmt: skip
+def test_an_output_that_may_be_no_list_of_names_asks(work: Path, command: str) -> None:
+    """An option or a filter may change the lines, and a name must never be written."""
+    committed(work)
+
+    assert "allow" != here(work, command)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "diff <(sort a.md) <(sort b.md)", "cat <<E\na b\nE", "x=5; echo $((x * 2))", 'f=a.md; echo "$f: 1"',
+        "IFS= read -r l < a.md", "git log \\\n  --oneline \\\n  -3", "ls | xargs -I{} basename {} .md",
+        "git rev-parse HEAD^{commit}", "zsh -lc 'git diff --stat'", "git config --get user.email",
+        "git config user.name",
+    ],
+)  # fmt: skip
+def test_more_everyday_lines_pass(line: str) -> None:
+    """Each of them means the same in every shell, and reads what is written out."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "diff <(cat .env) a.md", "cat <(rm x)", "cat a.md > >(sh)", "cat >(sh)", "bash <(echo x)", "sort -o a <(ls)",
+        "cat <<E\n$(rm x)\nE", "cat <<E\n`rm x`\nE", "cat <<E\n\\$x\nE", "x=5; echo $((x = 2))", "x=5; echo $((x++))",
+        "x=a; echo $((x))", "x='a[$(id)]'; echo $((x))", "x=5; echo $((a[x]))", 'f=a.md; cat "$f:h"', 'cat "$f[1]"',
+        "IFS= ls", "IFS=x read -r l < a.md", "IFS= PATH=. read -r l < a.md", "ls # \\\nrm x", "echo 'a \\\nb'",
+        "git log \\\n --output=x", "ls \\\n; rm x", "sed -n $'p\\' \\\nw x' a.md", "cat <<E \\\n\nE", "cat {a,.env}",
+        "cat {.env}{,}", "cat {}{a,.env}", "zsh -c 'rm x'", "zsh -ic ls", "git config user.name x", "git config -l",
+        "git config remote.origin.url", "git config core.pager",
+    ],
+)  # fmt: skip
+def test_what_looks_like_one_of_them_and_does_more_asks(line: str) -> None:
+    """What a shell expands, writes or runs beside them asks."""
+    assert "allow" != action(line)
+
+
+def test_a_pattern_of_folders_matches_no_file(work: Path) -> None:
+    """A secret beside the folders isn't read. A folder of secrets asks."""
+    (work / ".env").write_text("x")
+    before = here(work, "ls -d */")
+    (work / "secrets").mkdir()
+
+    assert ("allow", "approve") == (before, here(work, "ls -d */"))
+
+
 @pytest.mark.parametrize("pipe", ["2>&1 |", "|&"])
 def test_what_find_complains_of_names_nothing(work: Path, pipe: str) -> None:
     """An error quotes a folder's name, whose words xargs would take for other files."""

@@ -42,6 +42,9 @@ from tests.scenarios.harness import record_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from hitl.call import Lease, Ran
+    from hitl.ports import Executor
+
 ME = f"local:{os.getuid()}"
 ANN = "local:99"
 TOKENS = {"tok-uma": ("uma", "one"), "tok-two": ("uma", "two"), "tok-bob": ("bob", "three")}
@@ -89,6 +92,21 @@ class Scripted:
         secret = CANARIES.plant("the secret of an MCP server", "canary-of-the-mcp-server", for_a_child=True)
         env = {"FILES_TOKEN": secret, **more.pop("env", {})}
         return Target(name, command=command("mcp-server", str(self.folder)), env=env, start_s=PATIENCE_S, **more)
+
+
+class Held:
+    """An executor whose runs begin when the test says so. `begun` is set when a run would begin."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.info, self.prepare, self.still_holds = executor.info, executor.prepare, executor.still_holds
+        self.begun, self.go = asyncio.Event(), asyncio.Event()
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:
+        """Wait, then run the call."""
+        self.begun.set()
+        await self.go.wait()
+        return await self._executor.run(lease, limit_s=limit_s)
 
 
 class Behind:

@@ -16,7 +16,7 @@ from hitl.connections import Connections, Party
 from hitl.errors import TooManyPending
 from hitl.records import replace
 from tests.patience import PATIENCE_S
-from tests.scenarios.mcp.behind import Behind, Scripted
+from tests.scenarios.mcp.behind import Behind, Held, Scripted
 
 
 async def greeting(path: Path) -> tuple[dict[str, object], asyncio.StreamReader, asyncio.StreamWriter]:
@@ -45,14 +45,17 @@ async def test_the_listeners_of_the_service_share_one_room(tmp_path: Path, files
 
 
 async def test_a_connection_is_worth_no_more_than_its_users_right(behind: Behind, files: Scripted) -> None:
-    """A user who is taken off all lists gets nothing on a connection that is open: no list, no state, no result."""
+    """A user who is taken off all lists while a call runs gets nothing more: no list, no state, no result."""
     behind.allow("stat")
+    gate = behind.service.gate
+    gate.executor = held = Held(gate.executor)
     async with behind.client("relay") as client:
         calling = asyncio.create_task(client.call_tool("remove", {"path": "a.txt"}))
         call = await behind.asked("remove")
-        gate = behind.service.gate
-        gate.people = replace(gate.people, requesters=("bob",))
         await behind.answer(Verb.APPROVE, call)
+        await held.begun.wait()
+        gate.people = replace(gate.people, requesters=("bob",))
+        held.go.set()
         await behind.service.ended(call, PATIENCE_S)
         refused = [
             await asyncio.gather(asked, return_exceptions=True)

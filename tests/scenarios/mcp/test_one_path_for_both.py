@@ -23,7 +23,7 @@ from hitl.records import replace
 from sayso_client.wire import SOCKET_NAME
 from tests.api_clients import local, remote
 from tests.patience import PATIENCE_S
-from tests.scenarios.mcp.behind import Behind, Scripted, final, text
+from tests.scenarios.mcp.behind import Behind, Held, Scripted, final, text
 
 READ = {"Accept": "application/json"}
 
@@ -175,16 +175,19 @@ async def test_clients_of_mcp_do_not_notice(served: Served, files: Scripted, mod
 async def test_a_request_that_waits_ends_with_its_token(
     served: Served, files: Scripted, mode: str, revoked: str
 ) -> None:
-    """If a token or its owner is revoked while people are asked, its holder doesn't get the result of the call."""
+    """If a token or its owner is revoked while an approved call runs, the token's holder doesn't get its result."""
     boss, gate = await served.http("boss"), served.behind.service.gate
+    gate.executor = held = Held(gate.executor)
     async with served.mcp(mode) as client:
         calling = asyncio.create_task(client.call_tool("remove", {"path": "c.txt"}))
         call = await served.behind.asked("remove")
+        await boss.post(f"/hitl/decide/{call.ref}", json={"decision": "approve"})
+        await held.begun.wait()
         if revoked == "token":
             await served.owner.delete("/v1/tokens/ci")
         else:
             gate.people = replace(gate.people, revoked=frozenset({"uma"}))
-        await boss.post(f"/hitl/decide/{call.ref}", json={"decision": "approve"})
+        held.go.set()
         await served.behind.service.ended(call, PATIENCE_S)
         with pytest.raises(MCPError) as refused:
             await calling

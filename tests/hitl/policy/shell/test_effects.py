@@ -69,7 +69,7 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
     [
         "printf '0%n' PATH; ls", "command cd a; cat b", "time cd a; cat b", "command read PATH < f; ls",
         "acme", "./ls", "cat --acme a", "$x", "cat $x", "x=a cat b", "PATH=. ls", "ls &", "ls; f(){ ls; }; f",
-        "eval ls", "cat $(ls)", "cat <(ls)", "cat <<E\n$(ls)\nE", "echo $((1+a[0]))", "echo ${x:-a}", "cat {a,b}",
+        "eval ls", "cat $(ls)", "cat >(ls)", "cat <<E\n$(ls)\nE", "echo $((1+a[0]))", "echo ${x:-a}", "cat {a,b}",
         "cat a\\\nb", "x=a; x=b; cat $x", "x=a; if ls; then x=b; fi; cat $x", "for i in 1 2; do cat $x; x=b; done",
         "ls && x=a; echo $x", "while ls; do cd a; done", "cd; ls", "cd -; ls", "cd ~; ls", "echo ls | bash",
         "bash a.sh", "env", "env A=b ls", "read 'a[$(ls)]' < f", "[[ x -gt 0 ]]", "[[ -v 'a[$(ls)]' ]]",

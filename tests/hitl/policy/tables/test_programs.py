@@ -74,7 +74,7 @@ def test_interpreters_and_builders_need_a_question() -> None:
         assert [form.kinds for form in program.operands] == [()]
 
 
-@pytest.mark.parametrize("name", ["printenv", "sudo", "eval", "source", "git config", "git daemon",
+@pytest.mark.parametrize("name", ["printenv", "sudo", "eval", "source", "git daemon",
                                   "docker inspect", "docker exec", "docker run", "kubectl exec", "kubectl apply",
                                   "gh api", "systemctl show", "systemctl cat", "ldd", "dc", "export"])  # fmt: skip
 def test_what_shows_secrets_or_runs_anything_has_no_section(name: str) -> None:

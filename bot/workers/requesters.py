@@ -1,0 +1,77 @@
+"""Withdraws the pending calls of requesters who lost the right to ask.
+
+A requester loses it by `sayso revoke`, by a reload of the lists of people, or because their token was revoked or ran
+out. The gate checks the right again at each approval and each claim, so a late look at the calls lets nothing run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from hitl.errors import SaysoError, Unavailable
+
+if TYPE_CHECKING:
+    from hitl.call import Call
+    from hitl.gate import Gate
+
+_log = logging.getLogger(__name__)
+_AFTER_TROUBLE_S = 1.0
+
+
+class Requesters:
+    """Looks at the requesters of the pending calls after each change of the directory, and when a token runs out."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        gate.people_changed = self._changed.set
+
+    async def start(self) -> None:
+        """Begin with a look at the calls of the last process: the lists may have changed while no process ran."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop looking."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            self._changed.clear()
+            try:
+                await self._look()
+                wait_s = self._until_next_end_s()
+            except Unavailable as error:
+                _log.warning("requesters.postponed", {"why": error.message})
+                wait_s = _AFTER_TROUBLE_S
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                pass
+
+    async def _look(self) -> None:
+        for requester, origin in await self._gate.store.askers():
+            if self._gate.access.may_still_ask(requester, origin, self._gate.clock.now()):
+                continue
+            for call in await self._gate.store.asked_by(requester, origin):
+                await self._withdraw(call)
+
+    async def _withdraw(self, call: Call) -> None:
+        try:
+            await self._gate.disown(call)
+        except Unavailable:
+            raise
+        except SaysoError as error:
+            # Somebody decided the call first, or its row was changed. The gate refuses to run it in both cases.
+            _log.info("requesters.not_withdrawn", {"ref": call.ref, "why": error.message})
+
+    def _until_next_end_s(self) -> float | None:
+        """Return the seconds until the next token runs out, or None if no token will."""
+        now = self._gate.clock.now()
+        ahead = [end for end in self._gate.people.token_ends.values() if end > now]
+        return (min(ahead) - now).total_seconds() if ahead else None

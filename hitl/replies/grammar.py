@@ -213,7 +213,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear(Doubt.BOTH)
-    if parse.is_idiom() and parse.covered(0, end, NO) != (end, True):
+    if parse.is_idiom() and parse.covered(after, end, NO) != (end, True):
         return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None

@@ -19,11 +19,12 @@ import yaml
 
 from adapters.slack.setup import SCOPES
 from bot.settings import load
-from hitl.cards.wording import ENGLISH, say
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from tests.acceptance.installation import SAYSO, until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator
+from tests.sentences import ENGLISH
 
 pytestmark = pytest.mark.long
 

@@ -15,6 +15,9 @@ _DROPPED = re.compile(
 _SAME = str.maketrans(
     {"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ة": "ه", "ş": "ș", "ţ": "ț"}
 )
+_HAMZA = "أ"
+#: A last hamza is kept in words longer than this, because the word "no" is written with and without it.
+_SHORTEST_HAMZA = 2
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -30,7 +33,10 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.lower().replace("'", "").replace("`", "")
     plain = unicodedata.normalize("NFKC", word).casefold()
-    return _DROPPED.sub("", unicodedata.normalize("NFC", plain)).translate(_SAME)
+    spelled = _DROPPED.sub("", unicodedata.normalize("NFC", plain))
+    folded = spelled.translate(_SAME)
+    # At the end of an Arabic word, the hamza tells "start" from "never". At its beginning, people leave it out.
+    return folded[:-1] + _HAMZA if len(folded) > _SHORTEST_HAMZA and spelled.endswith(_HAMZA) else folded
 
 
 def pieces(word: str) -> list[str]:

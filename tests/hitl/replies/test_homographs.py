@@ -31,6 +31,7 @@ def _roles(code: str, word: str) -> int:
         ("klar", "de"),
         ("prima", "nl"),
         ("تمام", "ar"),
+        ("nai", "el"),
     ],
 )
 def test_the_conversations_language_settles_a_homograph(text: str, language: str) -> None:
@@ -64,7 +65,7 @@ def test_a_homograph_approves_nothing_where_it_is_no_yes(text: str, language: st
 
 
 @pytest.mark.parametrize(
-    "text", ["tak, super", "tak tak", "tak!", "ya ya", "ok ya", "ja ja", "ja, ja", "No tak", "takk", "Takk!"]
+    "text", ["nai nai", "tak, super", "tak tak", "tak!", "ya ya", "ok ya", "ja ja", "ja, ja", "No tak", "takk", "Takk!"]
 )
 def test_politeness_beside_a_homograph_settles_nothing(text: str) -> None:
     """What stands beside it must be a yes of its own, or belong to one language only."""

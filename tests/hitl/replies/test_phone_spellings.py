@@ -86,3 +86,14 @@ def test_a_blank_makes_no_rejection_of_doubt(text: str) -> None:
 def test_folding_keeps_what_the_tables_tell_apart() -> None:
     """Only the two spellings of Romanian letters fold to one; "s" stays another letter."""
     assert fold("ş") == fold("ș") != fold("s")
+
+
+@pytest.mark.parametrize("text", ["أبدا", "ابدا", "أبداً", "لأ", "لا"])
+def test_arabic_noes_count_with_and_without_a_hamza(text: str) -> None:
+    """At the beginning of a word, and in the short "no", people leave it out."""
+    assert verdict(read(text)).verdict is Meaning.REJECT
+
+
+def test_a_last_hamza_keeps_start_from_being_read_as_never() -> None:
+    """The Arabic "start" and "never" differ by the place of the hamza alone."""
+    assert verdict(read("ابدأ")).verdict is Meaning.UNCLEAR

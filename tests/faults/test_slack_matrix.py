@@ -355,8 +355,9 @@ def test_every_method_that_is_called_goes_wrong_here() -> None:
     missed = {"users.conversations"}
     # The Home tab is no part of a call's life: an answer that fails is asked for again with the next visit.
     home = {"views.publish"}
-    # Whether the agent works is shown as a courtesy: `tests/scenarios/agent` has it refused, and the turn goes on.
-    status = {"assistant.threads.setStatus"}
+    # Signs that the agent works, prompts and titles are a courtesy: `tests/scenarios/agent` has them refused, and the
+    # turn goes on.
+    status = {f"assistant.threads.{name}" for name in ("setStatus", "setSuggestedPrompts", "setTitle")}
     # A file below a card is no part of the answer: `tests/scenarios/slack/test_files.py` has each step refused.
     files = {"files.getUploadURLExternal", "files.completeUploadExternal"}
 

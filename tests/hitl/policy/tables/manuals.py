@@ -28,7 +28,9 @@ def _documented(program: Program) -> frozenset[str]:
     if shutil.which(name) is None:
         return frozenset()
     if name == "git":
-        return _options(_output("git", *words, "-h") + _output("man", "-".join(program.path[:2])))
+        # git-config(1) explains the variables of all commands behind this headline, with the options of those commands.
+        manual = _output("man", "-".join(program.path[:2])).partition("\nCONFIGURATION FILE\n")[0]
+        return _options(_output("git", *words, "-h") + manual)
     manual = "" if words or program.subcommands else _output("man", name)
     return _options(_output(name, *words, "--help") + manual)
 

@@ -163,7 +163,7 @@ class Command:
             tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
         call = self._asking.wait(None if self._quiet else self._watch_cards, claims=claims)
         if not self._quiet and call["status"] in _GRANTED:
-            tell(say("command.decided", short=call["short"], outcome=visible(call["outcome"])), "green")
+            tell(_granted(call), "green")
         if not call.get("reason_until") or self._at_once or self._asking.interrupted:
             return ""
         if not self._quiet:
@@ -206,6 +206,14 @@ class Command:
         elif call["message"] != said:
             tell(call["message"], "red")
         return STATUSES.get(call["status"], RELEASED_ALREADY)
+
+
+def _granted(call: Mapping[str, Any]) -> str:
+    """Return the line about a request that may run now. To whoever runs it, the card's words would be about a third."""
+    if call["status"] == "running":
+        by = call.get("decided_by_name") or call["decided_by"]
+        return say("command.running", short=call["short"], by=visible(str(by)))
+    return say("command.decided", short=call["short"], outcome=visible(call["outcome"]))
 
 
 def _say_lost(error: ClientError, seconds: int) -> None:

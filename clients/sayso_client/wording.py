@@ -112,6 +112,7 @@ ENGLISH: Mapping[str, str] = {
     "command.more": "{names} and {count} more",
     "command.nobody": "nobody",
     "command.decided": "{short}: {outcome}.",
+    "command.running": "{short}: running, approved by {by}.",
     "command.lost": "{why} This command tries again for {seconds} seconds.",
     "command.left": "{short} is still pending. To wait again, repeat this command.",
     "command.interrupted": "Interrupted.",

@@ -164,10 +164,14 @@ class Drill:
         await self._wait_for(self._over, "the last words")
 
     async def _approve(self, card: Any, number: int) -> None:
-        """Press until so many calls are over: a press may come while the service is away."""
+        """Press until so many calls are over: a press may come while the service is away.
+
+        A card whose press was handled has no button any more, though its call may still run.
+        """
         async with asyncio.timeout(PATIENCE_S):
             while not self._ended(number):
-                await self.place.press(card)
+                if LABEL in self.cards()[number - 1].labels:
+                    await self.place.press(card)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PRESSED_AGAIN_S):
                         await self._wait_for(partial(self._ended, number), "the end of a call")

@@ -191,7 +191,7 @@ def card(
 
 def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the action on the same line, for lists."""
-    return listed(call, names, wording)[0]
+    return _Teller(call, names, "", "", wording).summary(_shown(call, wording))
 
 
 def listed(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> tuple[str, str]:
@@ -347,10 +347,8 @@ class _Teller:
             key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
-        elif call.status in _UNFIT and _unfit(call):
-            key = f"ending.{call.status.value}.unfit"
-        elif _run_elsewhere(call):
-            key = "ending.running.caller"
+        elif variant := _variant(call):
+            key = f"ending.{call.status.value}.{variant}"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
         by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
@@ -653,18 +651,22 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
-    if status in _UNFIT and _unfit(call):
-        key = f"outcome.{status.value}.unfit"
-    if _run_elsewhere(call):
-        key = "outcome.running.caller"
+    if variant := _variant(call):
+        key = f"outcome.{status.value}.{variant}"
     if is_question(call):
         key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
 
 
-def _run_elsewhere(call: Call) -> bool:
-    """Return whether a claimant outside this service runs the call now, so that nobody here sees whether it lives."""
-    return call.status is Status.RUNNING and call.runs is Runs.CALLER
+def _variant(call: Call) -> str:
+    """Return the end of the key of a sentence about a call's status, or '' if the status has one sentence.
+
+    There are separate sentences about a call that ended because it was unfit, and about a call that a claimant outside
+    this service runs: nobody here sees whether that claimant lives.
+    """
+    if call.status in _UNFIT and _unfit(call):
+        return "unfit"
+    return "caller" if call.status is Status.RUNNING and call.runs is Runs.CALLER else ""
 
 
 #: The sentences about a question's outcome, if other calls have a different sentence.
@@ -685,15 +687,12 @@ def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
 
 
 def _agent_key(call: Call) -> str:
-    key = f"agent.{call.status.value}"
-    if call.status in _UNFIT and _unfit(call):
-        return f"agent.{call.status.value}.unfit"
-    if _run_elsewhere(call):
-        return "agent.running.caller"
+    if variant := _variant(call):
+        return f"agent.{call.status.value}.{variant}"
     if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
         explained = call.status is Status.REJECTED and call.reason
         return "agent.question.rejected.reason" if explained else f"agent.question.{call.status.value}"
-    return _rejected_key(call) if call.status is Status.REJECTED else key
+    return _rejected_key(call) if call.status is Status.REJECTED else f"agent.{call.status.value}"
 
 
 def _rejected_key(call: Call) -> str:

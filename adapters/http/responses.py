@@ -68,9 +68,10 @@ _SOMETIMES = {
     422: "The policy can't be used.",
     500: "The service failed on this request, or the call fails its integrity check.",
 }
-_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,4})(?:$|[,;\s])")
-_QUEUE = re.compile(r"(?:^|[,;\s])queue(?:$|[,;\s])")
-_ATTENDED = re.compile(r"(?:^|[,;\s])attended(?:$|[,;\s])")
+#: One preference in the header Prefer (RFC 7240).
+_WAIT, _QUEUE, _ATTENDED = (
+    re.compile(rf"(?:^|[,;\s]){one}(?:$|[,;\s])") for one in (r"wait\s*=\s*(\d{1,4})", "queue", "attended")
+)
 
 
 def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str = "Done.") -> dict[int | str, Any]:

@@ -25,6 +25,7 @@ import rfc8785
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.outcomes import NotRun, Ran
+from sayso_client.wire import preference
 from sayso_client.wording import say
 
 #: The longest wait for people in one request, in seconds. Proxies commonly close a request after 60 s.
@@ -41,8 +42,6 @@ _STILL_PENDING = "STILL_PENDING"
 _UNCLAIMED = frozenset({"ALREADY_DECIDED", _STILL_PENDING, "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that this module reads from the service's answers.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
-#: The header that says that nobody takes the answer if the connection ends. Then the service withdraws the call.
-_ATTENDED: Mapping[str, str] = {"Prefer": "attended"}
 #: The name of the argument that holds the paths and hashes of the files on which the call depends.
 FILES = "files"
 #: Seconds for which a call of a batch is asked again while too many calls are pending or were asked recently.
@@ -187,7 +186,7 @@ def _waited(call: dict[str, Any]) -> Generator[Send, Any, dict[str, Any]]:
     """Wait until a call isn't pending, and return it. An interrupted caller's call is withdrawn."""
     try:
         while call["status"] == "pending":
-            call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}", headers=_ATTENDED)))
+            call = _whole((yield Send("GET", f"{_path(call)}?wait={WAIT_S}", headers=preference(None, attended=True))))
     except BaseException:
         with contextlib.suppress(ClientError):
             yield _withdrawal(call)
@@ -204,10 +203,10 @@ def _claimed(
     is in the call. An interrupted caller's call is withdrawn, or, if it was claimed just then, reported as not run.
     """
     wanted = {"secret_hash": secret.hash, "digest": call["digest"]}
-    # With a key of its own, another process can come back for the call.
-    attended = _ATTENDED if request.key is None else {}
-    claim = Send("POST", f"{_path(call)}/claim", wanted, {"Prefer": ", ".join([f"wait={WAIT_S}", *attended.values()])})
-    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}&until=explained", headers=attended)
+    # If the caller chose a key, another process can come back for the call.
+    attended = request.key is None
+    claim = Send("POST", f"{_path(call)}/claim", wanted, preference(WAIT_S, attended=attended))
+    wait = Send("GET", f"{_path(call)}?wait={WAIT_S}&until=explained", headers=preference(None, attended=attended))
     try:
         while call["status"] in _CLAIMABLE:
             begun = clock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from sayso_client.errors import ClientError
 
@@ -26,11 +27,11 @@ class Repeating:
     once.
 
     `connect` opens a connection. `until` is the time (`time.monotonic`) after which nothing is sent again. With
-    `keeps`, all requests go over one connection as long as it holds; then `close` must be called. Otherwise each
-    request has a connection of its own.
+    `keeps`, all requests go over one connection until it breaks, and the caller must call `close`. Otherwise each
+    request has a separate connection.
     """
 
-    def __init__(self, connect: Callable[[], Client], until: float | None = None, *, keeps: bool = False) -> None:
+    def __init__(self, connect: Callable[[], Client], until: float = inf, *, keeps: bool = False) -> None:
         self._connect = connect
         self._keeps = keeps
         self._until = until
@@ -45,8 +46,7 @@ class Repeating:
 
         Raises ClientError for a refusal, and with UNAVAILABLE if the service can't be reached for `PATIENCE_S` seconds.
         """
-        give_up = time.monotonic() + PATIENCE_S
-        give_up, is_told = min(give_up, give_up if self._until is None else self._until), False
+        give_up, is_told = min(time.monotonic() + PATIENCE_S, self._until), False
         while True:
             try:
                 answer = self._sent(op, fields)

@@ -65,8 +65,8 @@ def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "
     head += [f"Authorization: Bearer {token}"] if token else []
     if (key := named.pop("key", None)) is not None:
         head.append(f"Idempotency-Key: {_printable(key)}")
-    if wishes := _wishes(named):
-        head.append(f"Prefer: {wishes}")
+    preferred = preference(named.pop("limit_s", None), attended=named.pop("attended", False))
+    head += [f"{name}: {value}" for name, value in preferred.items()]
     body = _body(named) if named else b""
     head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if verb != "GET" else []
     return "\r\n".join([*head, "", ""]).encode() + body
@@ -166,10 +166,14 @@ def _printable(key: str) -> str:
     return key if plain else _quoted(key)
 
 
-def _wishes(named: dict[str, Any]) -> str:
-    """Return the value of the header Prefer, and remove its fields: the wait of a claim, and `attended`."""
-    wait = [f"wait={named.pop('limit_s')}"] if "limit_s" in named else []
-    return ", ".join(wait + ["attended"] * named.pop("attended", False))
+def preference(wait_s: int | None, *, attended: bool) -> dict[str, str]:
+    """Return the header Prefer of a request that waits, or nothing if the request prefers nothing.
+
+    `attended` says that nobody takes the answer if the connection ends. In that case the service withdraws the call.
+    """
+    wait = [] if wait_s is None else [f"wait={wait_s}"]
+    preferred = ", ".join(wait + ["attended"] * attended)
+    return {"Prefer": preferred} if preferred else {}
 
 
 def _body(named: dict[str, Any]) -> bytes:

@@ -149,17 +149,25 @@ def test_a_file_of_the_workspace_that_can_not_be_read_is_named(folder: Folder) -
     assert (True, ["script:run.py"]) == (found.unbound, [name for name, _ in found.preconditions if "script:" in name])
 
 
-def test_a_file_that_this_user_may_not_look_at_is_named(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user's command may run a file in a folder that is closed to this user."""
+@pytest.fixture
+def closed_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This user may not look into folders of the name `closed`.
+
+    The system's refusal is scripted, because root may run the tests, and no mode of a folder keeps root out.
+    """
     real = os.stat
 
-    def closed(path: Any, *args: Any, **more: Any) -> os.stat_result:
+    def stat(path: Any, *args: Any, **more: Any) -> os.stat_result:
         if "/closed/" in str(path):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return real(path, *args, **more)
 
-    monkeypatch.setattr(os, "stat", closed)
+    monkeypatch.setattr(os, "stat", stat)
 
+
+@pytest.mark.usefixtures("closed_folders")
+def test_a_file_that_this_user_may_not_look_at_is_named(folder: Folder) -> None:
+    """Another user's command may run a file in a folder that is closed to this user."""
     assert ("closed/x.sh",) == scripts_of("bash closed/x.sh", folder).unread
 
 
@@ -197,20 +205,9 @@ def test_a_card_names_files_outside_of_the_workspace_if_a_command_can_reach_them
     assert () == confined
 
 
-def test_a_card_names_a_file_outside_that_this_user_may_not_look_at(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("closed_folders")
+def test_a_card_names_a_file_outside_that_this_user_may_not_look_at(folder: Folder) -> None:
     """The file may be there, and another user's command may run it."""
-    # Whoever runs the tests may be root, whom no mode of a folder keeps out.
-    real = os.stat
-
-    def closed(path: Any, *args: Any, **more: Any) -> os.stat_result:
-        if str(path).startswith("/closed/"):
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path, *args, **more)
-
-    monkeypatch.setattr(os, "stat", closed)
-
     assert ("/closed/x.sh",) == scripts_of("bash /closed/x.sh", folder).outside
 
 

@@ -218,7 +218,10 @@ async def ended(api: Api, ref: str, within_s: float = 1.0) -> list[str]:
 
 @pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callers get a tenth of a second to come back."""
+    """Callers get a tenth of a second to come back.
+
+    The time is the event loop's, which waits for real connections here, so no clock can be set. `GRACE_S` isn't tested.
+    """
     monkeypatch.setattr("adapters.http.attendance.GRACE_S", 0.1)
 
 

@@ -1,4 +1,4 @@
-"""What a command takes from its process start to its answer, and a service of its own for it to ask.
+"""Times commands from the start of their process to their answer, and starts a service that they can ask.
 
 `python -m benchmarks.commands FOLDER RUNS` times `sayso ask` and `sayso pending` beside an interpreter that does
 nothing, and a client that sends the request of `sayso pending` over a bare socket. The programs take turns, so that
@@ -33,12 +33,12 @@ wire.connect(sys.argv[1])
 wire.sendall({_PENDING!r}.encode())
 while wire.recv(65536): pass
 """
-#: Exit statuses of a `sayso ask --no-wait` that got its answer, and of the others.
+#: The exit statuses of programs that got an answer; `sayso ask --no-wait` ends with 16 then.
 _ANSWERED = frozenset({0, 16})
 
 
 class Spent(NamedTuple):
-    """What one run of a program took, in seconds: by the clock, and of a processor."""
+    """The seconds of one run of a program: by the clock, and of processor time."""
 
     wall: float
     cpu: float

@@ -1,4 +1,4 @@
-"""What the service tells the program that started it, such as systemd: that it is ready, and that it stops."""
+"""Tells the program that started the service, such as systemd, when the service is ready and when it stops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tell(state: str) -> None:
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return
-    # An "@" stands for the zero byte of Linux's abstract names.
+    # Linux's abstract names begin with a zero byte, which the variable writes as "@".
     name = f"\0{address[1:]}" if address.startswith("@") else address
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:

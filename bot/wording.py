@@ -1,4 +1,4 @@
-"""The sentences that only the service's process and its commands say, such as `sayso doctor`.
+"""The sentences that only the service's process and its commands print.
 
 They join the catalogue (`hitl.cards.wording`).
 """

@@ -347,7 +347,7 @@ class Call(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the call has ended, so that only a late report or archiving can still change it."""
+        """Whether the call has ended. After that, only a late report and archiving can change it."""
         return self.state not in {State.AWAITING, State.EXECUTING}
 
     @property

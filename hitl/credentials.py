@@ -31,7 +31,7 @@ class Scope(StrEnum):
 
 
 class OldTokens(StrEnum):
-    """What a restore does with the tokens of a backup if nobody can tell which of them were revoked since."""
+    """The choices for the tokens of a backup if nobody can tell which tokens were revoked since."""
 
     KEEP = "keep"
     END = "end"

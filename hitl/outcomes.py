@@ -270,7 +270,7 @@ _NOTED = frozenset(map(str, Noted))
 _PARTICULARS = {Noted.TOOL: "tool", Noted.SAME: "short", Noted.MODE: "mode"} | dict.fromkeys(
     (Noted.STRANGE, Noted.STRANGE_ACTION), "code"
 )
-#: Codes of the families that `Noted` and `Unfit` have. A newer version may store one that this version doesn't know,
-#: and a rollback then leaves it here.
+#: The forms of the codes of `Noted` and `Unfit`. A newer version may store a code that this version doesn't know. After
+#: a rollback, this version reads that code.
 _STRANGE = re.compile(r"(?:card|question|why)(?:\.[a-z_]+)+")
 _STRANGE_UNFIT = re.compile(r"unfit(?:\.[a-z_]+)+")

@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 class Attendance:
     """Knows the connections on which callers wait for their calls.
 
-    `leave` ends the call with this ref because its caller has left. It isn't called when the service stops, which ends
-    all connections. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    `leave` ends a call because its caller has left. When the service stops, it ends all connections itself, and `leave`
+    isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:

@@ -269,7 +269,7 @@ class TelegramChat:
         """Do nothing, because Telegram shows the bot's list of commands."""
 
     async def entitle(self, route: str, title: str) -> None:
-        """Do nothing, because a private chat has no title of its own."""
+        """Do nothing, because the bot can't name a private chat."""
 
     async def mark_undecided(self, message: str) -> None:
         """React to a message, because Telegram lets a bot write in private only to people who wrote to it first."""

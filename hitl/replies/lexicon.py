@@ -55,7 +55,7 @@ def load(code: str) -> Language:
 
 @cache
 def shorts(code: str) -> dict[str, str]:
-    """Return a language's abbreviations, and the word that each of them stands for: "ko" and "không"."""
+    """Return a language's abbreviations, each with the word that it abbreviates, such as "ko" and "không"."""
     entries = (entry.partition(": ") for entry in _all(_sections(code).get(_SHORTS, [])))
     return {fold(short): fold(word) for short, _, word in entries}
 

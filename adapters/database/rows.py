@@ -100,8 +100,8 @@ def fixed_values(call: Call) -> tuple[Any, ...]:
     return (
         *(call.ref, call.short, call.digest, call.tools, call.tool, call.executor, call.definition, call.cwd),
         *(_json(call.preconditions), call.sentence, call.preview, _json(call.notes), call.note),
-        *(call.requester, call.agent, call.session, call.origin, str(call.runs), call.key, call.previous),
-        *(str(verdict.action), str(verdict.risk), verdict.rule, verdict.policy),
+        *(call.requester, call.agent, call.session, call.origin, call.runs.value, call.key, call.previous),
+        *(verdict.action.value, verdict.risk.value, verdict.rule, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.require_reason, _terms(verdict)),
         *(_list(call.approvers), _list(call.routes)),
         *(micros(call.created_at), micros(call.deadline), call.row_mac),
@@ -112,10 +112,10 @@ def mutable_values(call: Call) -> tuple[Any, ...]:
     """Return the values of a call for the columns in `MUTABLE`."""
     claim = call.claim
     return (
-        *(str(call.state), call.version, call.decision and str(call.decision), _micros(call.decided_at)),
+        *(call.state.value, call.version, call.decision and call.decision.value, _micros(call.decided_at)),
         *(call.decided_by, call.reason, call.decision_mac),
         *((claim.owner, claim.secret_hash, micros(claim.until), claim.mac) if claim else (None, None, None, None)),
-        *(call.result and str(call.result), _micros(call.finished_at), call.result_mac),
+        *(call.result and call.result.value, _micros(call.finished_at), call.result_mac),
         *(_micros(call.due_at), call.archived),
         *(call.error, call.output),
     )

@@ -96,7 +96,7 @@ class Door(HttpToolsProtocol):
         self._counted = self._lingering = False
         self._answering: RequestResponseCycle | None = None
 
-    # -- the connection -------------------------------------------------------------------------------------------
+    # -- start and end of the connection ------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse it if there are too many."""
@@ -105,7 +105,8 @@ class Door(HttpToolsProtocol):
         self._counted = connections.enter(self._peer.key, self._peer.party)
         self._lingering = not self._counted and connections.linger()
         if not self._counted and not self._lingering:
-            # Each refused connection holds a file descriptor while it waits for its peer.
+            # Too many refused connections linger already, and each holds a file descriptor. So this one is closed at
+            # once.
             self._refused = True
             transport.abort()
             return
@@ -153,7 +154,7 @@ class Door(HttpToolsProtocol):
         else:
             self._limits.connections.depart()
 
-    # -- bytes ----------------------------------------------------------------------------------------------------
+    # -- limits for the bytes and the time of a request ----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         """Count the bytes of the headers, because the parser itself sets no limit."""
@@ -241,7 +242,8 @@ class Door(HttpToolsProtocol):
         del msg
         self._refuse(_BAD)
 
-    # -- refusals -------------------------------------------------------------------------------------------------
+    # -- sending refusals, and the timer
+    # ---------------------------------------------------------------------------------
 
     def _refuse(self, answer: bytes) -> None:
         if self._refused:
@@ -254,7 +256,7 @@ class Door(HttpToolsProtocol):
         self._arm(self._limits.linger_s)
 
     def _drop_answers(self) -> None:
-        """Drop the answers to requests that the application has already got, because the connection is gone.
+        """Drop the answers to requests that the application has already received, because the connection is gone.
 
         uvicorn notifies only `cycle`, the last of several requests in flight.
         """

@@ -1,4 +1,7 @@
-"""The paths of the harombe design, with its field names. They serve the same use cases as `/v1`."""
+"""The paths and field names of the harombe design, another project's HTTP API for approvals.
+
+They serve the same use cases as `/v1`.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ router = APIRouter(tags=["harombe"], route_class=WrittenRoute)
 #: The path of tool calls. MCP clients use the same path.
 MCP = "/mcp"
 _EVENTS = "text/event-stream"
-#: The tool group of calls of tools that their callers run themselves.
+#: The tool group of calls that their callers run themselves.
 _OWN_TOOLS = "mcp"
-#: The decisions in the words of the harombe design, which has only four. Any other decision that lets nothing run is
-#: called a denial.
+#: Our decision -> a decision of the harombe design, which has only four. Any other decision that lets nothing run
+#: becomes "denied".
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -94,7 +97,10 @@ class StreamingRoute(Route):
 
 
 class Held:
-    """The MCP gateway, whose requests and streams end with their caller's token, and when the service stops."""
+    """Passes requests to the MCP gateway.
+
+    Requests and streams end with their caller's token, and when the service stops.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -198,7 +204,7 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     },
 )
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecision) -> Response:
-    """Approve or deny a pending call. The credential says who decides, never the body.
+    """Approve or deny a pending call. The credential names the person who decides; nothing in the body can name them.
 
     The answer 202 means that the call isn't decided yet, because more is needed, such as a second confirmation.
     """

@@ -31,7 +31,7 @@ _USED_EVERY = timedelta(minutes=1)
 
 
 class Tokens:
-    """All tokens, in memory. The memory matches the store, because this process is the only writer of its database."""
+    """All tokens, in memory. The copy in memory matches the store, because no other process writes to the database."""
 
     def __init__(self, gate: Gate, store: Credentials) -> None:
         self._gate = gate
@@ -40,7 +40,7 @@ class Tokens:
         self._using: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read the tokens from the store, and tell the directory of people their owners and their ends."""
+        """Read the tokens from the store. Give their owners and ends to the directory of people."""
         self._keep(*await self._store.credentials())
 
     def find(self, token: str) -> Credential | None:

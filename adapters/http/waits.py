@@ -1,5 +1,6 @@
-"""Lets a request wait for an event. The wait ends when the event comes, at a time limit, and when the caller or the
-service stops.
+"""Lets a request wait for an event.
+
+The wait ends when the event comes, at a time limit, when the caller hangs up, and when the service stops.
 """
 
 from __future__ import annotations

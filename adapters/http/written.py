@@ -27,7 +27,7 @@ class WrittenRoute(APIRoute):
     """A route whose requests keep the digits that the caller wrote for a number."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of this route's requests."""
+        """Return a handler that reads the request's body with the digits that the caller wrote."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:

@@ -153,7 +153,7 @@ def _replaced(whole: FormattedText, start: int, end: int, new: str) -> Formatted
     return FormattedText(text, tuple(one for one in spans if one.start < one.end))
 
 
-# -- mrkdwn -------------------------------------------------------------------------------------------------
+# -- reading mrkdwn -----------------------------------------------------------------------------------------
 
 
 def _of_mrkdwn(text: str, me: str) -> FormattedText:
@@ -198,7 +198,7 @@ def _signed(whole: FormattedText) -> FormattedText:
     return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
 
 
-# -- rich text ----------------------------------------------------------------------------------------------
+# -- reading rich text --------------------------------------------------------------------------------------
 
 
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
@@ -254,7 +254,10 @@ def _element(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
-    """Add an emoji. An emoji without a character is a workspace's own picture, and decides nothing by its name."""
+    """Add an emoji.
+
+    An emoji without a character is a workspace's own picture, and its name never counts as an answer.
+    """
     name = str(element.get("name") or "").partition("::")[0]
     sign = EMOJI.get(name) or _characters(str(element.get("unicode") or ""))
     page.write(sign or f":{name}:", None if sign else SpanKind.LINK)

@@ -106,7 +106,7 @@ class History:
             _log.warning("slack.history_not_read", {"since": oldest.isoformat(), "why": "too slow"})
 
     async def _unless_refused(self, reading: Awaitable[list[_Read]], place: str) -> list[_Read]:
-        """Return the messages that were read. If Slack refuses the reading, log the refusal and return no message."""
+        """Return the result of a reading. If Slack refuses the reading, log the refusal and return an empty list."""
         try:
             return await reading
         except PlatformError as error:

@@ -96,9 +96,7 @@ def card_message(
 def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
     """Return a sentence of the service as a message. If it is too long, its middle is cut out.
 
-    Markup inside a quotation has no effect.
-
-    A line that is an address below `home`, the workspace's own address, becomes a link.
+    Slack parses no markup in it. A line that is an address below `home`, the workspace's own address, becomes a link.
     """
     shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
@@ -145,7 +143,7 @@ def page_window(ref: str, text: str, number: int, metadata: str, wording: Wordin
 
 
 def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
-    """Return the blocks of a page, numbered from 0. A number out of range gives the nearest page."""
+    """Return the blocks of the page with this number, counted from 0. A number out of range gives the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}
@@ -198,7 +196,10 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 
 
 def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
-    """Return the text in at most `units` UTF-16 units. Its middle is left out, and the omission is counted."""
+    """Return the text in at most `units` UTF-16 units.
+
+    If its middle is cut out, the text counts the missing characters.
+    """
     if length(text) <= units:
         return text
     return cut_middle(text, units if _is_narrow(text) else units // 2, wording).text
@@ -243,7 +244,7 @@ def _what(shown: Card, wording: Wording) -> Block:
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
     """Yield the blocks of the request's parts: a one-line value beside its name, code or a diff in a frame.
 
-    Slack accepts no empty text.
+    An empty value gets no element, because Slack accepts no empty text.
     """
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 #: retried here.
 LONGEST_S = 1.5
 _PAUSES_S = (0.3, 0.9)
-#: The errors of a connection that broke. (A connection that can't be opened needs longer.) Here, a `SlackApiError`
-#: means a body without JSON.
+#: The errors after which a request is retried: its connection broke, or (`SlackApiError`) the answer isn't JSON. If a
+#: connection can't be opened, a retry this soon doesn't help.
 _BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
 
 
 class Soon(AsyncRetryHandler):
     """Retries twice, within about one and a half seconds.
 
-    `methods` says that the requests call methods, which answer with JSON objects. A `response_url` answers with any
-    text.
+    With `methods`, an answer that isn't a JSON object is retried too, because each of Slack's methods answers with a
+    JSON object. A `response_url` answers with any text.
     """
 
     def __init__(self, *, methods: bool = True) -> None:

@@ -48,7 +48,7 @@ def scopes(settings: SlackSettings) -> frozenset[str]:
 def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> dict[str, Any]:
     """Return the manifest for an app with these settings. `base` is the manifest that comes with the program.
 
-    Raises SettingsError if the app needs an address and `url` isn't an address.
+    Raises SettingsError if the app needs an address and `url` isn't an https address.
     """
     if settings.emails:
         base["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)

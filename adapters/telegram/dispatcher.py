@@ -4,9 +4,9 @@ Two applications share the bot. The first has our handlers, the second has the o
 Each update goes to our application first. So an operator's handler can't come before ours, and `ApplicationHandlerStop`
 stops only other handlers of the operator.
 
-The library swallows a handler's exceptions, and drops an update that no handler takes. Both must come back to the
-inbox: the event stays there, and is retried or set aside. An error handler therefore keeps each exception, and
-`dispatch` raises the first of them.
+The library swallows a handler's exceptions, and drops an update that no handler takes. The inbox must learn of both
+cases, so that it retries the event or sets it aside. An error handler therefore keeps each exception, and `dispatch`
+raises the first of them.
 """
 
 from __future__ import annotations

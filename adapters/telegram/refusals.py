@@ -37,7 +37,7 @@ _REMEDIES: Mapping[str, str] = {
     "invalid token": "remedy.telegram.token",
     "was rejected by the server": "remedy.telegram.token",
 }
-#: Remedies for a refusal that Telegram would give for every message to that place.
+#: Remedies for refusals that Telegram would give to every message to the same place.
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )

@@ -47,7 +47,7 @@ class Demo:
         self._identity = f"local:{os.getuid()}"
 
     async def run(self, *, interactive: bool) -> None:
-        """Talk until the end of input, then withdraw the pending requests."""
+        """Run the conversation until the end of input, then withdraw the pending requests."""
         with self._folders() as (workspace, state):
             running = await compose(
                 state=state,

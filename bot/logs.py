@@ -1,7 +1,7 @@
-"""The service's log: one line for each event on stderr, `name=value` for each fact or one JSON object, secrets masked.
+"""The service's log: one line on stderr for each event, as `name=value` pairs or as a JSON object, with secrets masked.
 
-All code logs by the standard library, with the event's name as the message and its facts as a mapping for argument. So
-the lines of libraries have the same form, and no fact has the name of a field that every record has.
+All code logs by the standard library, with the event's name as the message and a mapping of its facts as the argument.
+So the lines of libraries have the same form, and the name of a fact can't clash with a field of the log record.
 """
 
 from __future__ import annotations

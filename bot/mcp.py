@@ -59,14 +59,15 @@ def build_servers(settings: Settings) -> Servers:
 
 
 def build_gateway(service: Service, servers: Servers) -> Gateway:
-    """Return the gateway of a running service."""
+    """Return the MCP gateway of a running service, in front of these servers."""
     return Gateway(service, servers)
 
 
 def line_server(service: Service, gateway: Gateway, folder: Path, connections: Connections) -> LineServer:
-    """Return the server for the relays of this machine's users, on a socket in the service's runtime folder.
+    """Return the server for the relays of this machine's users (`sayso mcp`), on a socket in the service's runtime
+    folder.
 
-    `connections` is the room that this process's listeners share.
+    `connections` limits the connections of all listeners of this process together.
     """
 
     async def admit(uid: int, party: Party) -> Caller:

@@ -110,7 +110,7 @@ class Move:
     left: Mapping[str, str] = field(default_factory=dict)
     #: (server, argument) of each argument whose value looks like a secret and will be in the settings.
     exposed: Sequence[tuple[str, str]] = ()
-    #: The values of all servers that must not be shown to anybody.
+    #: The private values of all servers: their environment, headers and secret arguments. Nobody may see these values.
     private: frozenset[str] = frozenset()
 
 
@@ -141,7 +141,10 @@ def plan(client: McpClient, file: Path, settings: Path, folder: Path, relay: lis
 
 
 def carry_out(move: Move) -> None:
-    """Write everything. The client's file comes last, so that an earlier failure changes nothing for the client."""
+    """Write the files of a move.
+
+    The client's file comes last: if an earlier write fails, nothing changes for the client.
+    """
     move.backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file, value in move.secrets.items():
         _write(file, value.encode())

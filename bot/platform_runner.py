@@ -110,7 +110,9 @@ class Connector:
                 return who
 
     async def _refresh_open_cards(self) -> None:
-        """Let each open card ask people to press again, if presses were lost while this process was down."""
+        """If the platform may have lost presses while this process was down, let open cards ask people to press
+        again.
+        """
         for call in await self._service.store.pending() if self.platform.surface.loses_presses else ():
             here = [route for route in call.routes if route.startswith(f"{self._name}:")]
             if here:

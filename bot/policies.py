@@ -230,7 +230,7 @@ class Policies:
 
 
 def need_engine() -> None:
-    """Raise SettingsError that names the first missing package of the policy engine."""
+    """Raise SettingsError if a package of the policy engine is missing. The error names the first missing package."""
     for module, package in _NEEDED.items():
         try:
             importlib.import_module(module)

@@ -223,7 +223,7 @@ def _traces() -> ModuleType:
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """From now on, do the same on SIGHUP as on `sayso reload`. A refusal is logged and recorded."""
+    """From now on, reload on SIGHUP as `sayso reload` does. A refusal is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

@@ -156,7 +156,7 @@ class Service:
         return await self._ready(answered)
 
     async def _ready(self, call: Call) -> Call:
-        """Return the call when it can be shown without delay."""
+        """Prepare the call, so that it can be shown without delay, and return it."""
         await self.gate.ready(call)
         return call
 
@@ -243,7 +243,7 @@ class Service:
         return await answer
 
     async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
-        """Give the caller its answer, then run the leases that the use case took, the first of them in this task."""
+        """Give the caller its answer, then run the calls that the use case leased, the first of them in this task."""
         try:
             value, leases = await use_case
         except Exception as error:  # noqa: BLE001 - the caller that waits gets the error
@@ -315,7 +315,7 @@ class Service:
             except Unavailable as error:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
-            except Exception:  # noqa: BLE001 - explained below
+            except Exception:  # noqa: BLE001 - an uncaught error would end this loop
                 # Any error is caught here. An uncaught error would end the sending of all cards, and nobody would
                 # notice.
                 _log.exception("outbox.postponed")

@@ -441,7 +441,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return those settings that go into the terms of calls: stage, mode, fallback, and the words on cards."""
+        """Return the stage, the mode, the fallback and the words on cards, as `Terms` for the gate."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -545,8 +545,8 @@ def load(path: Path | None) -> Settings:
             _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
-        found._source = path  # noqa: SLF001 - neither file nor environment sets it
-        found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - neither file nor environment sets it
+        found._source = path  # noqa: SLF001 - private, so that no file or variable sets it
+        found._revoked = revoked_names(found.folder("state"), path)  # noqa: SLF001 - private, so that no file or variable sets it
         return found
     except OSError as error:
         key = "setting.none" if isinstance(error, FileNotFoundError) else "setting.unreadable"

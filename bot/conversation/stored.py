@@ -1,4 +1,4 @@
-"""Stored turns of an agent. A turn continues after a restart.
+"""Stored turns of an agent. A turn is the agent's work on one message, and continues after a restart.
 
 A turn is stored before it begins. The turns of one conversation run one at a time.
 
@@ -115,7 +115,7 @@ class StoredTurns:
         return principal if name == principal else f"{name} ({principal})"
 
     def _said_before(self, heard: Text) -> tuple[tuple[str, str], ...]:
-        """Return the texts in a conversation since the last turn.
+        """Return the texts in a conversation since the last turn, and forget them.
 
         If the conversation is a thread below a message, that message comes first.
         """
@@ -311,7 +311,7 @@ class _Turn:
 
     @property
     def wording(self) -> Wording:
-        """The language of the conversation."""
+        """The wording in the language of the conversation."""
         return self._service.gate.people.wording(self.kept.place)
 
     @property
@@ -428,7 +428,11 @@ def framed(agent: str, text: str, wording: Wording) -> str:
 
 
 def _name(heard: Heard) -> str:
-    """Return the id of the turn that an event begins: the event's own id if it has one, so that it begins one turn."""
+    """Return the id of the turn that an event begins. It is the event's own id, so an event that comes twice begins one
+    turn.
+
+    For an event without an id, it is a random id.
+    """
     return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 
 

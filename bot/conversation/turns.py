@@ -76,8 +76,8 @@ class Turns:
     async def renewed(self, heard: Text) -> bool:
         """If the text is "new" and its author may start turns there, make the agent forget the conversation.
 
-        Return whether it did. If a question is open in a conversation whose texts needn't point to it, the word is an
-        answer to the question.
+        Return whether the agent forgot the conversation. In a private chat or a thread with an open question, the word
+        is an answer to that question instead.
         """
         if not (_is_word(_NEW, heard) and self._may_ask(heard)):
             return False
@@ -87,7 +87,10 @@ class Turns:
         return True
 
     async def forget(self, heard: Heard) -> None:
-        """Make the agent forget the earlier turns of a conversation. Tell a person who may start no turns there."""
+        """Make the agent forget the earlier turns of a conversation.
+
+        Refuse this to a person who may start no turns there.
+        """
         if not self._may_ask(heard):
             return await self._refuse(heard)
         self._history.pop(heard.conversation, None)
@@ -96,7 +99,8 @@ class Turns:
         return await self._voice.tell(heard, self._voice.wording(heard).say("model.forgotten"))
 
     def explains(self, heard: Text, call: Call | None) -> bool:
-        """Return whether the agent answers this text, because it is a question about one of its pending calls.
+        """If this text is a question about one of the agent's pending calls, have the agent answer. Return whether it
+        does.
 
         Only a person who may see the call gets an answer.
         """
@@ -106,7 +110,10 @@ class Turns:
         return said.doubt in _QUESTIONS and self._stored.explain(heard, call, self._voice)
 
     async def opened(self, heard: Opened) -> None:
-        """Suggest what a person may say who opened a conversation, and greet them if they can't write before that."""
+        """Suggest texts to a person who opened a conversation.
+
+        If they can't write before the bot does, greet them first.
+        """
         wording, prefix, may_ask = self._voice.wording(heard), self._voice.surface.prefix, self._may_ask(heard)
         if heard.waits:
             await self._voice.tell(heard, self._help(heard))
@@ -152,7 +159,10 @@ class Turns:
         await self._voice.tell(heard, told, alone=True)
 
     async def _explain(self, heard: Text) -> None:
-        """Show the pending calls of this conversation in full, if the person may see them."""
+        """Show the pending calls of this conversation in full, if the person may see them.
+
+        If there is only one such call, and the agent can explain it, the agent answers instead.
+        """
         waiting = await self._voice.store.pending(origin=heard.conversation)
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
@@ -185,14 +195,16 @@ class Turns:
         except asyncio.CancelledError:
             turn.begun.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - raised by the waiter for the beginning of the turn, or logged
+        except Exception as error:  # noqa: BLE001 - `_begin` raises the error, or it is logged here
             if turn.begun.done():
                 _log.warning("turn.broken", {"why": str(error)}, exc_info=not isinstance(error, PlatformError))
             else:
                 turn.begun.set_exception(error)
 
     async def _said(self, turn: _Turn, heard: Text) -> str:
-        """Return the text that ends a turn: the agent's last words, or the reason why nothing more can be asked for."""
+        """Return the text that ends a turn: the agent's last words, or the reason why the agent can't ask for a
+        call.
+        """
         try:
             return await self._agent.take(turn)
         except Unavailable:
@@ -248,7 +260,9 @@ class _Turn:
 
 
 def _there(heard: Text) -> Text:
-    """Return the text in the conversation of the turn that it begins."""
+    """Return the text with the conversation of its turn: the thread that the text opens, or else its own
+    conversation.
+    """
     return replace(heard, conversation=heard.opens) if heard.opens else heard
 
 

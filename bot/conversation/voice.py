@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hitl.surfaces import Surface
 
 _log = logging.getLogger(__name__)
-#: The characters of a conversation's name.
+#: The longest title of a conversation, in characters.
 _TITLE = 60
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: Reasons why an event can't decide a call, for events whose author hides their identity.

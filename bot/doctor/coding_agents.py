@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-#: Seconds by which a wait should exceed the policy's time, and by which it may exceed it without a warning.
+#: Seconds by which a hook's wait should exceed the policy's time for people, and by which it may exceed this time
+#: without a warning.
 _SHORTER_S, _SPARE_S = 100, 120
 
 

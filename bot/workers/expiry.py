@@ -54,7 +54,7 @@ class Expiry:
             self._arm(call.due_at)
 
     async def sweep(self) -> None:
-        """Settle all overdue calls, in batches that share commits. Then set the timer for the next deadline."""
+        """End all overdue calls, in batches that share commits. Then set the timer for the next deadline."""
         ended, before, looked = 0, self._looked, self._clock.now()
         self._looked = looked
         while due := await self._store.due(_BATCH):
@@ -97,7 +97,7 @@ class Expiry:
     async def _swept(self) -> None:
         try:
             await self.sweep()
-        except Exception:  # noqa: BLE001 - explained below
+        except Exception:  # noqa: BLE001 - an uncaught error would end the timer
             # Any error is caught. After an uncaught error, the service would look at no more deadlines.
             _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

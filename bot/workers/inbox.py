@@ -92,7 +92,7 @@ class Intake:
         except Unavailable as error:
             _log.warning("intake.postponed", {"why": error.message})
             return
-        except Exception:  # noqa: BLE001 - explained below
+        except Exception:  # noqa: BLE001 - an uncaught error would end this loop
             # Any error is caught. An uncaught error would end the handling of all events, and nobody would notice.
             _log.exception("intake.postponed")
             return

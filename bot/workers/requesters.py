@@ -34,7 +34,7 @@ class Requesters:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop looking."""
+        """Stop checking the right of requesters to ask."""
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

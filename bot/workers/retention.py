@@ -53,7 +53,7 @@ class RetentionWorker:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop after the page of calls that is being handled. The next start continues with the remaining calls."""
+        """Stop at once. A write that has begun is still finished. The next start continues with the remaining calls."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

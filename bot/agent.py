@@ -30,7 +30,10 @@ _TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
 
 
 def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None:
-    """Return the turns of the agent that the settings describe, or None if they name no model. Raises SettingsError."""
+    """Return the `StoredTurns` of the agent that the settings describe. Return None if they name no model.
+
+    Raises SettingsError.
+    """
     if not settings.model:
         return None
     model, groups = make_model(settings), service.gate.executor

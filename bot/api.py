@@ -62,9 +62,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks.
 
     Closing `parts` stops the API. `troubles` returns the troubles that keep calls from being gated. `gateway` serves
-    MCP. `place` holds the conversations with the service's agent, and `turns` the agent's stored turns, if there is an
-    agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state folder. The
-    listeners of this process share the limits in `connections`.
+    MCP. `place` is the place in which people talk to the service's agent. `turns` are the agent's stored turns, if
+    there is an agent. `reload` applies people, routes and policy again. `folder_identity` is the identity of the state
+    folder. The listeners of this process share the limits in `connections`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """

@@ -142,7 +142,8 @@ class Console:
             self._chat.outcome(call, whole=own and call.decision is not Decision.EXPIRED)
 
     def _concerns(self, call: Call) -> bool:
-        """Return whether to show this person the end of a call: they saw its card, they asked for it, or it expired.
+        """Return whether to show this person the outcome of a call: they saw its card, they asked for it, or it
+        expired.
 
         Calls of a person's scripts that were allowed or denied at once aren't shown.
         """

@@ -76,7 +76,7 @@ class Demo:
             shutil.rmtree(root, ignore_errors=True)
 
     def _people(self) -> Directory:
-        """Return one person who asks and approves.
+        """Return a directory with one person, who asks and approves.
 
         As the only person, they may approve their own requests up to high risk.
         """

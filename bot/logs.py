@@ -37,7 +37,7 @@ def configure(form: str = "text", level: str = "info") -> None:
 
 
 class Line(logging.Formatter):
-    """Formats `timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' socket='...'`.
+    """Formats a record as one line: `timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' ...`.
 
     Values are written as Python's `repr`, so that no value can start a new line; a traceback is a value too.
     """

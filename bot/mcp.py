@@ -132,11 +132,11 @@ def _passed(server: str, variable: str) -> str:
 
 
 def _kept(command: Sequence[str]) -> Sequence[str]:
-    """Return the command line that starts a server under a keeper.
+    """Return the command line that starts a server under a keeper, which is a small parent process.
 
     With a keeper, the server ends when this service ends, and it can't act as a person with the service's user id.
     """
     program = shutil.which(command[0])
     if program is None:
         raise FileNotFoundError(2, f"{command[0]} isn't installed")
-    return kept_program([os.path.abspath(program), *command[1:]], _GRACE_S)  # noqa: PTH100 - links must stay as they are
+    return kept_program([os.path.abspath(program), *command[1:]], _GRACE_S)  # noqa: PTH100 - `Path.resolve` would follow links, which must stay as they are

@@ -299,7 +299,10 @@ def _why_left(server: Server) -> str | None:
 
 
 def _groups(moved: Sequence[Server]) -> list[str]:
-    """Return the tool group of each server. A project's server gets the project's name too if its name is taken."""
+    """Return the tool group of each server.
+
+    If the name of a project's server is taken, the project's name is added to it.
+    """
     names: list[str] = []
     for server in moved:
         group = _group(server.name)

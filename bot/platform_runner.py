@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 class Connector:
     """Runs one platform. It connects when the platform is up. Until then `troubles` says why it isn't connected.
 
-    The name of the platform's surface is the source of its events in the inbox, and begins its troubles and log events.
-    Raises SettingsError if the platform can't receive with its settings.
+    The name of the platform's surface is the source of its events in the inbox. Troubles and log events begin with this
+    name. Raises SettingsError if the platform can't receive with its settings.
     """
 
     def __init__(

@@ -33,8 +33,8 @@ _log = logging.getLogger(__name__)
 #: Seconds between two reads of the document. A change applies only when two reads in a row give the same text, so that
 #: a half-written file doesn't apply.
 LOOK_EVERY_S = 1.0
-#: For a start and for a reload by signal: the seconds between two reads. A text that still changes after this number of
-#: reads is given up.
+#: For a start and for a reload: the seconds between two reads. A text that still changes after this number of reads is
+#: given up.
 SETTLES_S, _READS = 0.25, 20
 #: The modules that the policy engine imports at its first use, and the packages that contain them.
 _NEEDED = {
@@ -47,7 +47,7 @@ _NEEDED = {
 
 
 class Library:
-    """The named documents of several sources. A name may occur in one source only."""
+    """The named policy documents of several sources. A name may occur in one source only."""
 
     def __init__(
         self, sources: Sequence[DocumentSource], *, paths: Paths | None = None, resolver: Resolver | None = None
@@ -57,7 +57,10 @@ class Library:
         self._resolver = resolver
 
     def read(self, name: str) -> Document:
-        """Return the document with that name. Raises SettingsError if there is no usable document with that name."""
+        """Return the policy document with that name.
+
+        Raises SettingsError if there is no usable document with that name.
+        """
         found: list[Document] = []
         missing: list[str] = []
         for source in self._sources:

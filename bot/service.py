@@ -84,7 +84,7 @@ class Service:
         # Starting doesn't need the reply reader. It is imported now, because otherwise the first reply in words would
         # wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
-        # The right of an agent to ask depends on its token, so the tokens come before the first reply.
+        # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
         await self.tokens.load()
         if self._older:
             await roll_back(self.gate)
@@ -233,9 +233,8 @@ class Service:
         return answers, [answer.lease for answer in answers if answer.lease]
 
     async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
-        """Run the use case to its end, even if its caller is cancelled.
-
-        Each call whose lease the use case took must be run.
+        """Run the use case to its end, even if its caller is cancelled, because each call that it leases must be
+        run.
         """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         whole = self._start(self._through(use_case, answer))

@@ -645,13 +645,15 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that begin with the prefix but aren't settings: the path of the settings file, the path of the socket, the
+#: Variables that begin with `SAYSO_` but aren't settings: the path of the settings file, the path of the socket, the
 #: ref that `sayso ask` passes to its command, and variables of our own tests.
 _BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """Refuse unknown variables with the prefix: a misspelled setting would not apply, and nobody would notice."""
+    """Refuse unknown variables that begin with `SAYSO_`: a misspelled setting would not apply, and nobody would
+    notice.
+    """
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:

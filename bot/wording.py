@@ -39,7 +39,7 @@ ENGLISH: Mapping[str, str] = {
     # which settings a command read
     "setting.read": "Read: the settings {file}, the state folder {state}. Name other settings with --config.",
     "setting.unread": "Read: no settings, for there is no sayso.toml in {folder}, in ~/.config/sayso or in /etc/sayso; the state folder {state}. If your service has settings elsewhere, name them with --config.",
-    # errors of the settings: a value
+    # errors of the settings: a value has the wrong type or size
     "setting.list": 'it must be a list, such as ["one", "two"]',
     "setting.table": "it must be a table of settings",
     "setting.bool": "it must be true or false",
@@ -242,7 +242,7 @@ ENGLISH: Mapping[str, str] = {
     "init.one_person": "{name} is the only requester and the only approver, and one's own yes doesn't count. Add somebody to approvers.",
     "init.wait": "--wait {wait} is longer than the policy gives people: an unanswered request ends after {people:second|seconds}. To give them longer, set `defaults: {{timeout_s: {longer}}}` at the top level of the policy.",
     "init.shared": "Your own yes counts up to {limit} risk. An agent that runs as your user could give that yes too: let agents run as another user.",
-    # the command line: options and files
+    # errors of the command line: options and files
     "cli.confirm": "--confirm names another call than the one to decide",
     "cli.json_or_csv": "Name --json or --csv, not both.",
     "cli.choice": "{option} {value} is none of {choices}",

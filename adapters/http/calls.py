@@ -50,7 +50,10 @@ def operations(request: Request) -> Operations:
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """Return a future that resolves when the caller hangs up. Return None if the server doesn't use `Door`."""
+    """Return a future that resolves when the caller hangs up.
+
+    Return None if the server doesn't use `connection.Door`.
+    """
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 

@@ -66,7 +66,7 @@ class Limits:
     #: would send a reset, and the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: A body has at most this many bytes. 1 MiB of arguments as canonical JSON fits, if the client doesn't escape
+    #: The longest body, in bytes. There is room for 1 MiB of arguments as canonical JSON, if the client escapes no
     #: characters.
     body_bytes: int = 2 * 1024 * 1024
     connections: Connections = field(default_factory=Connections)

@@ -99,7 +99,7 @@ def token_view(credential: Credential) -> dict[str, Any]:
 def _diff(call: Call) -> str | None:
     """Return the unified diff of the call's change with masked secrets, or None if no diff is known.
 
-    The executor made the diff, or it compares the old and the new texts of an edit.
+    The diff comes from the executor, or from a comparison of the old and the new text of an edit.
     """
     texts = masked(call)
     return texts.preview if is_diff(call.preview) else unified(texts.values)

@@ -138,7 +138,7 @@ class Feed:
     async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the events after a position in the record, until the service stops.
 
-        It yields None if nothing happened for a while. Raises Unauthenticated when the caller's token has ended.
+        It yields None after 15 seconds without an event. Raises Unauthenticated when the caller's token has ended.
         """
         while not self.stopping.is_set():
             woken = self._wake_up()

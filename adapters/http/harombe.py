@@ -218,7 +218,10 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecisio
 
 @router.get("/hitl/result/{ref}", summary="Read a result", responses=documented(models.HarombeResult, 404))
 async def read_result(ops: Ops, caller: Anyone, ref: Ref, ended: Gone, wait: Wait = 0) -> Response:
-    """Read the state or the end of a call, with its tool's output. `wait` waits for the decision."""
+    """Read the state or the result of a call, with its tool's output.
+
+    With `wait`, the answer waits for the decision.
+    """
     call = await ops.wait(caller, await ops.read(caller, ref), wait, "decided", ended)
     return answer(_result(call))
 

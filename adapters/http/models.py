@@ -41,7 +41,9 @@ def _whole(value: object) -> object:
 
 
 def _as_written(args: Any, check: Callable[[Any], Any]) -> Any:
-    """Validate arguments with `check`, and return them unchanged. pydantic's copy would lose digits, as of 1250.00."""
+    """Validate arguments with `check`, and return them unchanged. pydantic's copy would lose digits, such as those
+    of 1250.00.
+    """
     check(args)
     return args
 
@@ -515,7 +517,7 @@ class DecisionAnswer(_Answer):
 
 
 class Problem(_Answer):
-    """An error (RFC 9457). `code` is stable."""
+    """An error (RFC 9457). Later versions don't change the meaning of a `code`."""
 
     type: str
     title: str
@@ -673,7 +675,7 @@ class Heard(_Answer):
 
 
 class HarombeApproval(_Answer):
-    """A pending call in the words of the harombe design."""
+    """A call in the words of the harombe design."""
 
     approval_id: str
     status: Literal["pending", "approved", "denied", "expired", "auto_approved"]
@@ -747,7 +749,7 @@ class HarombePending(_Answer):
 
 
 class HarombeResult(HarombeApproval):
-    """The end of a call, in the words of the harombe design."""
+    """The state or the result of a call, in the words of the harombe design."""
 
     result: str | None
     error: str | None

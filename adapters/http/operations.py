@@ -232,8 +232,8 @@ class Operations:
         clock = asyncio.get_running_loop().time
         until = clock() + queue_s
         with self.queues.place(caller.principal, ask.agent) as place:
-            # The end of the time in line ends only the waiting. A submission that has begun continues, because the call
-            # may be recorded already.
+            # When the time in line is over, only the waiting ends. A submission that has begun continues, because the
+            # call may be recorded already.
             while await self._waits.until(place.turn(), None, until - clock(), caller.principal, gone):
                 self._check(caller)
                 try:
@@ -485,7 +485,7 @@ class Operations:
         return owner[len(mine) + 1 :] if owner.startswith(f"{mine} ") else None
 
     def claimable_until(self, call: Call) -> datetime | None:
-        """Return when the permission to claim a decided call ends or ended, or None if the call isn't decided."""
+        """Return the time until which a decided call can be claimed. Return None if the call isn't decided."""
         return call.decided_at and call.decided_at + timedelta(seconds=self._gate.limits.claim_caller_s)
 
     async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:

@@ -68,7 +68,7 @@ _SOMETIMES = {
     422: "The policy can't be used.",
     500: "The service failed on this request, or the call fails its integrity check.",
 }
-#: The patterns of single preferences in the header Prefer (RFC 7240).
+#: Patterns that each find one preference in the header Prefer (RFC 7240).
 _WAIT, _QUEUE, _ATTENDED = (
     re.compile(rf"(?:^|[,;\s]){one}(?:$|[,;\s])") for one in (r"wait\s*=\s*(\d{1,4})", "queue", "attended")
 )

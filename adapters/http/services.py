@@ -38,7 +38,9 @@ _MOST_LINES = 100
 
 @router.get("/me", tags=["service"], summary="Who am I?", responses=documented(models.MeAnswer))
 async def me(ops: Ops, caller: Anyone) -> Response:
-    """Return the caller's identity and bindings, and the troubles that keep the service from gating calls."""
+    """Return the caller's identity, the origins and routes that it may name, and the troubles that keep calls from
+    being gated.
+    """
     credential = caller.credential
     return answer(
         {

@@ -22,7 +22,7 @@ MOST_WAITING = 2_000
 
 
 class Waits:
-    """Counts the requests that wait, and ends them all when the service stops."""
+    """Counts the requests that wait, and ends all waits when the service stops."""
 
     def __init__(self, most: int = MOST_WAITING) -> None:
         self._most = most

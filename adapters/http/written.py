@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Request(Request):
-    """The body of a request. Its numbers with a fraction or an exponent are read as `hitl.cards.written.Number`."""
+    """A request whose body keeps digits: numbers with a fraction or an exponent become `hitl.cards.written.Number`."""
 
     async def json(self) -> Any:
         """Return the body. Raises ValueError if it isn't JSON."""

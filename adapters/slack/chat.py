@@ -112,10 +112,10 @@ class SlackChat:
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
-        """Return the ref of the call that a message in `place` is about: the latest message before the message
-        `before`.
+        """Return the ref of the call that the bot's latest message in `place` is about, or None.
 
-        Messages by the author of `before` don't count. Return None if that message is about no call.
+        The result is None too if somebody other than the author of the message `before` wrote between these two
+        messages, or if messages may be missing.
         """
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
 
@@ -301,7 +301,8 @@ class SlackChat:
             )
 
     async def _in_view(self, place: str, method: Callable[[str], Awaitable[object]]) -> bool:
-        """Call a method of the view for agents with the channel of a place. Return whether Slack accepted the call.
+        """Call a Slack method of the assistant view or agent view with the channel of a place. Return whether Slack
+        accepted it.
 
         The view is a convenience: a refusal is logged once for each of Slack's reasons, and nobody waits for a retry.
         Without the scope, Slack isn't asked again until the next start.

@@ -216,7 +216,7 @@ def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command 
     """Translate the opening of one of the app's tabs.
 
     Opening the Home tab is the command `pending` in the person's private conversation. The answer appears on the tab.
-    In the agent view, people speak to the agent on the Messages tab.
+    On the Messages tab of the agent view, people speak to the agent, so opening it is an `Opened` event.
     """
     tab, user = event.get("tab"), str(event["user"])
     identity, place = identity_of(_team(body, event), user), place_of(me.team, user)
@@ -303,7 +303,7 @@ def _typed_command(heard: Text) -> Command | None:
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
     """Return why a message can't decide a call, or None if it can.
 
-    A message that was fetched from the history may have been edited since it was sent.
+    An edited message can't decide. A message that was fetched from the history may have been edited since it was sent.
     """
     if _UNKNOWN in identity:
         return "chat.stranger"
@@ -353,7 +353,8 @@ def stray_press(body: Mapping[str, Any], me: Me) -> Press:
 def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Return the ways to answer the person who pressed, and the fields of the event.
 
-    For a press in a window, the place is the place in which the window was opened, which the window stores.
+    For a press in a window, the event's place is the place in which the window was opened. The window stores that
+    place.
     """
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:

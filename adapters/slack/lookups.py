@@ -101,7 +101,7 @@ class Lookups:
                 self._chat.threads.heard(heard.conversation, ts, author)
 
     async def _newest_card(self, heard: Text) -> str | None:
-        """Return the newest card message in this place whose call is pending."""
+        """Return the id of the newest card message in this place whose call is pending, or None."""
         store = self._store
         calls = [*await store.pending(origin=heard.conversation)]
         if heard.thread is None:

@@ -2,7 +2,8 @@
 
 Text that an agent wrote goes into `plain_text` or `rich_text`. Slack parses no markup there, so the text can't become a
 link or a mention and needs no escapes. Only the fallback text of notifications is markup, so `&`, `<` and `>` are
-escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
+escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units. A text never has fewer units
+than characters, so no text is too long for Slack.
 """
 
 from __future__ import annotations
@@ -198,7 +199,7 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the text in at most `units` UTF-16 units.
 
-    If its middle is cut out, the text counts the missing characters.
+    If its middle is cut out, it says how many characters are missing.
     """
     if length(text) <= units:
         return text
@@ -227,7 +228,7 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card, wording: Wording) -> Block:
-    """Return the block that shows the request, its place, and the facts for and against it."""
+    """Return the block that shows the request, its place, the agent's note, the rule, the stakes and the warnings."""
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)

@@ -1,4 +1,4 @@
-"""The scopes and the manifest of the Slack app. A bot can't change its own app's settings."""
+"""The scopes and the manifest from which a person makes the Slack app. A bot can't change its own app's settings."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ class Threads:
     def unsettle(self, channel: str) -> None:
         """Forget which call the bot's latest messages in a channel and its threads are about.
 
-        An operator's listener may have written there in the bot's name, perhaps visible to one person only. The bot's
-        next message in a place makes its latest message known again.
+        An operator's listener may have written there in the bot's name, perhaps visible to one person only. In each
+        place, the next message that the bot sends is known again.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:

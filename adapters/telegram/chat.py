@@ -269,13 +269,16 @@ class TelegramChat:
                 await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
 
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
-        """Do nothing, because Telegram shows the bot's list of commands."""
+        """Do nothing. Instead of prompts, Telegram shows the bot's list of commands."""
 
     async def entitle(self, route: str, title: str) -> None:
         """Do nothing, because the bot can't name a private chat."""
 
     async def mark_undecided(self, message: str) -> None:
-        """React to a message, because Telegram lets a bot write in private only to people who wrote to it first."""
+        """React to a message with a shrug, because the bot can't write to its author in private.
+
+        Telegram lets a bot write in private only to people who wrote to the bot first.
+        """
         async with explained():
             await self.bot.set_message_reaction(int(message.partition(":")[0]), number_of(message), ReactionEmoji.SHRUG)
 

@@ -171,7 +171,10 @@ class Delivery:
             await self._moved(old, new)
 
     async def request(self, chat_id: int, request: Request, *, refresh: bool = False) -> Any:
-        """Make the request in its turn. If Telegram can't read the HTML, send the text once more as plain text."""
+        """Make the request when its time slot comes.
+
+        If Telegram can't read the HTML, send the text once more as plain text.
+        """
         try:
             return await self._once(chat_id, request, html=True, refresh=refresh)
         except UnparsedError:

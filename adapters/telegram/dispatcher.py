@@ -112,7 +112,7 @@ async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any
 
 
 def _takes(app: App, update: Update) -> bool:
-    """Return whether a handler wants the update. The library doesn't return the result of its own check."""
+    """Return whether a handler wants the update. The library checks this too, but doesn't return the result."""
     checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
     return any(check is not None and check is not False for check in checks)
 
@@ -129,7 +129,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Telegram also sends changes of the bot's own membership in chats, until the first poll has told it which kinds of
-    # updates this adapter reads.
+    # Until the first poll names the kinds of updates that this adapter reads, Telegram also sends changes of the bot's
+    # own membership in chats.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

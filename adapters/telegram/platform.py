@@ -74,7 +74,7 @@ async def build(settings: TelegramSettings, core: Core, register: Register | Non
 
 
 def _masked(record: logging.LogRecord) -> bool:
-    """Mask the token in a log line, in case somebody lowers the level of these loggers."""
+    """Mask the token in a log line of a library, in case somebody lowers the level of the library's logger."""
     record.msg, record.args = mask(record.getMessage()), ()
     return True
 

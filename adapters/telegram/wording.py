@@ -44,7 +44,7 @@ ENGLISH: Mapping[str, str] = {
     "answers.telegram.text": "reply to a card",
     "answers.telegram.reaction": "the bot must be an administrator",
     "answers.telegram.command": "send /approve REF",
-    # setting the bot up
+    # lines of `sayso deploy telegram`, which sets the bot up
     "deploy.telegram.token": "token: belongs to @{name}",
     "deploy.telegram.webhook": "webhook: {url}, with a secret and just the updates that are read",
     "deploy.telegram.polling": "webhook: none, so polling works",

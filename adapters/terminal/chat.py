@@ -34,8 +34,8 @@ class TerminalChat:
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
     person types don't count. `begun_at` is the time at which the person began the line that is being handled. `wording`
-    returns the language of the person. `screen` is the window in which a decided card replaces its box. If it is None,
-    shown text is never replaced.
+    returns the wording in the person's language. `screen` is the window in which a decided card replaces its box. If it
+    is None, shown text is never replaced.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ _CLUSTER = regex.compile(r"\X")
 _PAINTED = regex.compile(r"\x1b\[[0-9;]*m|\X")
 _BAR = "┃"
 _INDENT = "  "
-#: The bar before each line of a block, as in the details.
+#: The bar before each line of a block, such as the lines of a long command.
 _FRAME = "│ "
 
 
@@ -127,7 +127,7 @@ def ended(
 ) -> str:
     """Return the lines of a decided card: the outcome and the action, then who decided, when and why.
 
-    A line that is wider than `width` columns is broken. With 0, no line is broken.
+    A line that is wider than `width` columns is broken. If `width` is 0, no line is broken.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     sign = wording.say(f"terminal.sign.{shown.end_sign}")
@@ -205,7 +205,10 @@ def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
 
 
 def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
-    """Yield the rows of a request's parts without colours, broken at `width` columns. With 0, no line is broken."""
+    """Yield the rows of a request's parts without colours, broken at `width` columns.
+
+    If `width` is 0, no line is broken.
+    """
     return (row for part in _thing(parts) for row in _rows(part, width))
 
 
@@ -237,7 +240,7 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
 
 
 def _rows(part: _Line, width: int) -> Iterator[str]:
-    """Yield a line as rows of at most `width` columns. With 0, the line isn't broken."""
+    """Yield a line as rows of at most `width` columns. If `width` is 0, the line isn't broken."""
     text, room = part.text.expandtabs(_TAB), width - len(part.indent)
     if width <= 0 or wcswidth(text) <= room:
         yield f"{part.indent}{text}".rstrip(" ")

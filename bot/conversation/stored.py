@@ -48,7 +48,7 @@ _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
 _SHOWN = 3000
 #: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
-#: Telegram shows "typing" for five seconds.
+#: Seconds after which the "typing" sign is sent again. Telegram shows the sign for five seconds.
 _WORKING_EVERY_S = 4.0
 _log = logging.getLogger(__name__)
 

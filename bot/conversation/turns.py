@@ -99,10 +99,9 @@ class Turns:
         return await self._voice.tell(heard, self._voice.wording(heard).say("model.forgotten"))
 
     def explains(self, heard: Text, call: Call | None) -> bool:
-        """If this text is a question about one of the agent's pending calls, have the agent answer. Return whether it
-        does.
+        """If this text is a question about one of the agent's pending calls, have the agent answer it.
 
-        Only a person who may see the call gets an answer.
+        Return whether the agent answers. Only a person who may see the call gets an answer.
         """
         if self._stored is None or call is None or not self._voice.may_see(heard, call):
             return False

@@ -55,10 +55,10 @@ class Voice:
         A decision needs no answer if the request's card is in this conversation, because the card shows the decision. A
         command that decides always gets an answer.
 
-        A bystander gets one answer for each card, in private, or a sign on their message if that is impossible. An
-        approver's first unclear reply to a card gets a question that everybody there sees. Later replies are answered
-        in private. If the platform doesn't let Sayso write to the approver in private, the answers go to the same
-        conversation, because an approver's reply always gets an answer.
+        A bystander (somebody in a chat who may not decide the call) gets one answer for each card, in private, or a
+        sign on their message if that is impossible. An approver's first unclear reply to a card gets a question that
+        everybody there sees. Later replies are answered in private. If the platform doesn't let Sayso write to the
+        approver in private, the answers go to the same conversation, because an approver's reply always gets an answer.
         """
         if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
             return
@@ -153,8 +153,9 @@ class Voice:
         )
 
     def wording(self, heard: Heard, *, alone: bool = False) -> Wording:
-        """Return the language in which to answer an event: the person's language if only that person sees the answer,
-        else the conversation's.
+        """Return the wording for an answer to an event.
+
+        It is in the person's language if only that person sees the answer, else in the conversation's language.
         """
         return self.gate.people.wording(heard.conversation, heard.identity if alone else "")
 

@@ -398,7 +398,7 @@ def _keys(settings: Settings) -> Check:
 
 
 def _record(settings: Settings) -> Iterator[Check]:
-    """Verify the calls that aren't over, and the service's own record. Another check counts those calls."""
+    """Verify the calls that aren't over, and the service's own record. The check of the database counts those calls."""
     from adapters.database.keys import read
     from adapters.database.sqlite.folder import KEYS
     from adapters.database.sqlite.history import open_flaws

@@ -1,7 +1,7 @@
 """One timer for all deadlines, claim windows and leases, set to the next `due_at` in the store's index.
 
-There is no timer for each call. If the timer is late or stops, calls expire late, but no late approval counts: each
-swap checks the time itself.
+There is no timer for each call. If the timer is late or stops, calls expire late, but no late approval counts: the
+write of each decision checks the time itself.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from bot.service import Service
     from hitl.connections import Connections
 
-    #: Reads the settings again for the named principal, and returns what was applied. Raises SaysoError.
+    #: Reads the settings again for the named principal. Returns the policy that applies now, and the changed settings
+    #: that need a restart. Raises SaysoError.
     Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
     Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 

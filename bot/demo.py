@@ -33,8 +33,8 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 class Demo:
     """One run of the demo. If `workspace` or `state` is None, a temporary folder is used and deleted at the end.
 
-    `timeout_s` is how many seconds a request stays pending; None takes the policy's timeout. `language` is the language
-    that people read.
+    A request stays pending for `timeout_s` seconds; None takes the policy's timeout. `language` is the language that
+    people read.
     """
 
     def __init__(

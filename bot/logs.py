@@ -77,7 +77,7 @@ class JsonLine(Line):
 def _event(record: logging.LogRecord) -> str:
     """Return the message with its facts. If the facts don't fit the message, return both unformatted.
 
-    Without this, logging itself would report the mistake, on lines without masking.
+    Otherwise `logging` itself would print the mistake, and the printed facts would not be masked.
     """
     try:
         return record.getMessage()

@@ -1,7 +1,8 @@
 """Moves the MCP servers of a client behind the gateway, and back: `sayso init mcp CLIENT`.
 
-After the move, the client's file names one server, the relay. Its former servers are in the settings; each value of an
-environment or header is in a separate file. A backup beside those files restores the client's file to the byte.
+After the move, the client's file names one server, the relay. The client's former servers are in the settings; each
+value of an environment or header is in a separate file. A backup beside those files restores the client's file to the
+byte.
 """
 
 from __future__ import annotations
@@ -282,7 +283,7 @@ def _of_projects(client: McpClient, values: Mapping[str, Any], file: Path) -> di
 
 
 def _why_left(server: Server) -> str | None:
-    """Return why a server can't be put behind the gateway, or None if it can."""
+    """Return the reason why a server can't be put behind the gateway, or None if it can."""
     values = server.values
     if not _group(server.name):
         return say("move.why.name")

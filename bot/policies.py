@@ -154,7 +154,7 @@ class Policies:
         return Prepared(library, name, document, library.load(document))
 
     async def take(self, prepared: Prepared) -> None:
-        """Apply a prepared policy. Record the change if it differs from the policy before."""
+        """Apply a prepared policy. Record the change if the policy differs from the previous policy."""
         same = (prepared.name, prepared.document) == (self._name, self._document)
         self._library, self._name = prepared.library, prepared.name
         self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
@@ -162,7 +162,7 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return why the present document isn't the policy that applies, or nothing if it is."""
+        """Return the reason why the present document doesn't apply, or nothing if it applies."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
@@ -223,7 +223,10 @@ class Policies:
             await self._record(Event.POLICY_REFUSED, why=why[:500])
 
     async def _record(self, event: Event, **more: str) -> None:
-        """Write an event to the service's own record and to the log. If the store fails, other parts report that."""
+        """Write an event to the service's own record and to the log.
+
+        This doesn't report a failing store, because other parts do.
+        """
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:

@@ -204,7 +204,7 @@ def surface_lines(settings: Settings) -> Iterator[str]:
 def _mcp() -> ModuleType:
     """Import the module that builds the MCP gateway.
 
-    Raises SettingsError, which names the extra, if it isn't installed.
+    Raises SettingsError, which names the extra, if the extra isn't installed.
     """
     try:
         return importlib.import_module("bot.mcp")

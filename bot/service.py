@@ -81,8 +81,8 @@ class Service:
         A lease that was taken in this state folder belongs to a dead process. A lease of another service runs until its
         end.
         """
-        # Starting doesn't need the reply reader. It is imported now, because otherwise the first reply in words would
-        # wait for the import.
+        # Starting doesn't need the reply reader. The reader is imported now, because otherwise the first reply in words
+        # would wait for the import.
         asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         # An agent's right to ask depends on its token, so the tokens are loaded before the first reply is read.
         await self.tokens.load()

@@ -173,11 +173,11 @@ class CardSettings(_Part):
 
 
 class HttpSettings(_Part):
-    """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
+    """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
     without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
-    each may approve; medium is the default.
+    each token may approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -196,7 +196,7 @@ class HttpSettings(_Part):
 
 
 class MetricsSettings(_Part):
-    """The address of `/metrics`. Without `port` it isn't served. Port 0 takes a free one."""
+    """The address of `/metrics`. Without `port`, the service doesn't serve this page. Port 0 takes a free port."""
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
@@ -251,8 +251,8 @@ class RetentionSettings(_Part):
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
-    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
-    `start_s` is how many seconds the server may take to start.
+    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names. The
+    server may take `start_s` seconds to start.
     """
 
     command: list[Name] = []

@@ -37,8 +37,8 @@ class Attendance:
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
         self._leave = leave
         self._stopping = stopping
-        #: Ref of a call -> the connections on which its caller waits: the future of a connection's end -> the callback
-        #: on it.
+        #: Ref of a call -> the connections on which its caller waits. The key of each connection is a future that
+        #: resolves when the connection ends. The value is the callback on this future.
         self._here: dict[str, dict[asyncio.Future[None], Callable[[asyncio.Future[None]], None]]] = {}
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()

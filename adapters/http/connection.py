@@ -176,7 +176,7 @@ class Door(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Refuse headers that could mislead a proxy or this service, and a body whose stated length is too long."""
         self._in_head, self._head, self._body = False, 0, 0
-        if self._refused:  # this request came after a refused request, in the same bytes
+        if self._refused:  # an earlier request in the same data was refused, so this request is dropped
             return
         self._arm(self._limits.body_s)
         if refusal := self._misled():

@@ -131,8 +131,8 @@ class Operations:
     ) -> tuple[Submitted, Lease | None]:
         """Record a call, and claim it if the policy allows it and the caller sent a secret's hash.
 
-        `queue_s` is how many seconds a caller at its limit of pending calls waits in line for room. `submitted` are
-        facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
+        If the caller is at its limit of pending calls, it waits at most `queue_s` seconds in line for room. `submitted`
+        are facts that a route puts on record with the call. Raises the errors of `Gate.submit`.
         """
         ask = replace(self._ask(caller, request, key), submitted=submitted or {})
         made = await self._submitted(caller, ask, queue_s, gone)

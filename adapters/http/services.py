@@ -66,7 +66,7 @@ async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Re
 
 @router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
 async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
-    """Return how a person's words are understood. Nothing is decided."""
+    """Return the readings of a person's words: what they are understood as. Nothing is decided."""
     del caller
     return answer(await asyncio.to_thread(_parsed, body))
 
@@ -203,9 +203,10 @@ class Chats:
         lines.put_nowait(line)
 
     async def held(self, caller: Caller) -> AsyncIterator[dict[str, Any]]:
-        """Open a conversation. Yield its name, each text that it shows, and `done` after each answered line.
+        """Open a conversation. Yield its name, each text that the conversation shows, and `done` after each answered
+        line.
 
-        When the caller's right has ended, the next text or `done` isn't yielded: it ends the conversation.
+        After the caller's right has ended, nothing more is yielded: the next text or `done` ends the conversation.
         """
         name, identity = secrets.token_urlsafe(16), caller.identity
         lines: asyncio.Queue[str] = asyncio.Queue()

@@ -124,7 +124,7 @@ class Tokens:
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _ends(self) -> Mapping[str, datetime]:
-        """Return token identity -> the time from which on it has no rights, for all tokens that have such a time."""
+        """Return token identity -> the time at which the token's rights end. Tokens without an end are left out."""
         ends = {
             found.identity: [end for end in (found.revoked_at, found.until) if end] for found in self._by_hash.values()
         }

@@ -59,10 +59,10 @@ class Waits:
             task.cancel()
 
     async def during(self, work: Coroutine[Any, Any, None], limit_s: float | None, who: str) -> bool:
-        """Carry out `work`, and return whether it ended by itself.
+        """Carry out `work`, and return whether the work ended by itself.
 
-        It is cancelled after `limit_s` seconds, when all waits of the caller are ended, and when the service stops.
-        Raises the error of `work`, and TooManyPending as `until` does.
+        The work is cancelled after `limit_s` seconds, when all waits of the caller are ended, and when the service
+        stops. Raises the error of `work`, and TooManyPending as `until` does.
         """
         task = asyncio.ensure_future(work)
         try:

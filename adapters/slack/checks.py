@@ -62,7 +62,7 @@ async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Direc
 
 
 def _scopes(missing: AbstractSet[str]) -> Check:
-    """Return the check of the scopes. It is yellow if only optional scopes are missing: requests still work."""
+    """Return the check of the scopes. The check is yellow if only optional scopes are missing: requests still work."""
     if not missing:
         return Check("slack scopes", Health.GREEN, say("doctor.slack.scopes"))
     if missing <= _CONVENIENCES.keys():

@@ -152,7 +152,7 @@ class Delivery:
     async def _in_private(self, place: str, message: Message) -> None:
         """Send a message to a person's direct channel.
 
-        It is then the latest message there. It is about no card, so a person's next words don't answer an older card by
+        After that, the latest message there is about no card. So the person's next words don't answer an older card by
         chance.
         """
         await self.send(place, message, about=None)

@@ -1,4 +1,7 @@
-"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError, the port's one error."""
+"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError.
+
+PlatformError is the only error that the `Chat` port has.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from hitl.replies import Span, SpanKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: Slack's names of the emoji that can be an answer, and their characters, which the reply reader knows.
+#: Slack's names of the emoji that can be an answer, and their characters, which the reply reader understands.
 EMOJI = {
     "+1": "👍",
     "thumbsup": "👍",
@@ -43,7 +43,7 @@ _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
-#: The text that replaces a mention of the bot by user id. The reply reader knows that it names no person.
+#: The text that replaces a mention of the bot by user id. The reply reader doesn't take it for a person's name.
 _OUR_NAME = "sayso"
 #: Characters that may follow the bot's name at the end of a text.
 _AFTER_WORDS = " .!\n"
@@ -119,10 +119,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without the bot's name at either end.
-
-        There, the name only says whom the text addresses.
-        """
+        """Return the text without the bot's name at either end. There the name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():

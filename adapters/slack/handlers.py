@@ -301,7 +301,7 @@ def _typed_command(heard: Text) -> Command | None:
 
 
 def _barred(event: Mapping[str, Any], identity: str) -> str | None:
-    """Return why a message can't decide a call, or None if it can.
+    """Return the reason why a message can't decide a call, or None if it can.
 
     An edited message can't decide. A message that was fetched from the history may have been edited since it was sent.
     """

@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 def happened_at(event: Incoming) -> datetime:
-    """Return the time of an event by Slack's clock. If it has no time stamp, return when it arrived."""
+    """Return the time of an event by Slack's clock. If the event has no time stamp, return the time of its arrival."""
     try:
         body = read(event.body)
         inner = body.get("event") or {}

@@ -77,10 +77,11 @@ def card_message(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> Message:
-    """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
+    """Return the card of a call for one channel (`place`). The card has buttons and mentions only while the call is
+    pending.
 
     `heard` says whether the bot receives the messages of that channel. `reader` is the principal of the only person who
-    reads it, or '' if several people do.
+    reads the channel, or '' if several people do.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
@@ -220,7 +221,10 @@ def _is_narrow(text: str) -> bool:
 
 
 def _fits(text: str, units: int) -> int:
-    """Return how many characters at the start of the text fit into `units` UTF-16 units. The text must be longer."""
+    """Return the number of characters at the start of the text that fit into `units` UTF-16 units.
+
+    The text must be longer.
+    """
     if _is_narrow(text[:units]):
         return units
     widths = itertools.accumulate(1 + (char > "\uffff") for char in text)
@@ -243,7 +247,7 @@ def _what(shown: Card, wording: Wording) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Yield the blocks of the request's parts: a one-line value beside its name, code or a diff in a frame.
+    """Yield the blocks of the request's parts. A one-line value is beside its name; code and a diff are in a frame.
 
     An empty value gets no element, because Slack accepts no empty text.
     """

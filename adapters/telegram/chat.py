@@ -220,9 +220,8 @@ class TelegramChat:
     ) -> None:
         """Ask one person (an identity) for the reason of an approval.
 
-        They are mentioned, and a reply field opens for them.
-
-        A rejection needs no question here, because the card of a rejected call asks for the reason.
+        The message mentions this person, and opens a reply field for them. A rejection needs no question here, because
+        the card of a rejected call asks for the reason.
         """
         del press
         if verb is Verb.REJECT:

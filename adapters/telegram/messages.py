@@ -272,7 +272,7 @@ def _pending(shown: Card, names: Names, wording: Wording, *, refreshed: bool) ->
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Yield the parts of the request: short values beside their names, and anything else in a separate block."""
+    """Yield the parts of the request. A short value is beside its name; anything else is in a separate block."""
     for part in parts:
         if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")

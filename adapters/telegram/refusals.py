@@ -63,7 +63,7 @@ def seconds_of(error: RetryAfter) -> float:
 
 
 def trouble_of(error: TelegramError) -> str:
-    """Return why no updates arrive, with the remedy if the error text is known."""
+    """Return the reason why no updates arrive, with the remedy if the error text is known."""
     key = remedy(error.message)
     if not key:
         return say("trouble.telegram.none", error=type(error).__name__)

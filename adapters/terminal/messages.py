@@ -53,7 +53,7 @@ def box(
     reader: str = "",
     wording: Wording = IN_ENGLISH,
 ) -> str:
-    """Return the card of a pending call with a bar on its left. It begins with the risk.
+    """Return the card of a pending call with a bar on its left. The card begins with the risk.
 
     The card fits `width` columns, but is laid out for at least 40 and at most 88.
     """
@@ -183,8 +183,8 @@ class _Line(Struct, frozen=True):
     text: str
     indent: str = ""
     style: str = ""
-    #: The further indentation of the rows after the first, if the line is broken. Because of it, the rest of a broken
-    #: line can't look like a separate line.
+    #: The further indentation of the rows after the first, if the line is broken. It keeps the rest of a broken line
+    #: from looking like a separate line.
     hang: str = ""
 
 
@@ -213,7 +213,7 @@ def thing(parts: Sequence[Part], width: int) -> Iterator[str]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Yield the lines of the request: short values beside their names, and anything else on separate lines.
+    """Yield the lines of the request. A short value is beside its name; anything else is on separate lines.
 
     Each line of a block has a bar before it, so that it doesn't look like an argument. Two kinds of blocks have no bar:
     a first block of one line, such as a command, and a diff, whose lines begin with signs.
@@ -271,7 +271,10 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """Return how many characters at the start of the text fit into `width` columns: at least one grapheme cluster."""
+    """Return the number of characters at the start of the text that fit into `width` columns.
+
+    The result is at least one grapheme cluster.
+    """
     used = 0
     for cluster in _CLUSTER.finditer(text):
         used += wcswidth(cluster[0])

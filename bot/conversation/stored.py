@@ -428,10 +428,9 @@ def framed(agent: str, text: str, wording: Wording) -> str:
 
 
 def _name(heard: Heard) -> str:
-    """Return the id of the turn that an event begins. It is the event's own id, so an event that comes twice begins one
-    turn.
+    """Return the id of the turn that an event begins: the event's own id, or a random id for an event without an id.
 
-    For an event without an id, it is a random id.
+    An event that comes twice has the same id each time, so it begins only one turn.
     """
     return ":".join(heard.event) if heard.event else f"{heard.conversation}:{secrets.token_hex(8)}"
 

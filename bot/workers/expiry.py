@@ -67,9 +67,9 @@ class Expiry:
         if next_due is None:
             return
         if not ended and (next_due <= looked or before == looked):
-            # There are two reasons to be here: an overdue call can't be ended, or the time doesn't advance because the
-            # clock was set back. The next look comes later, because an immediate look could repeat without end. If a
-            # call has become due since this look, the timer only fired early, and this code isn't reached.
+            # This code runs in two cases: an overdue call can't be ended, or the time doesn't advance because the clock
+            # was set back. The next look comes later, because an immediate look could repeat without end. If a call has
+            # become due since this look, the timer only fired early, and this code doesn't run.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)

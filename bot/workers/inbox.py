@@ -86,7 +86,7 @@ class Intake:
             await self._finish()
 
     async def _begin(self) -> None:
-        """Start the next event of each conversation that isn't busy."""
+        """Start to handle the next event of each conversation in which no event is being handled."""
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:

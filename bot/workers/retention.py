@@ -1,6 +1,6 @@
 """Erases the arguments of old calls, and archives old calls, a few at a time.
 
-The worker goes through the calls from new to old, page by page, with a pause after each page, so that people and agents
+The worker goes through the calls from new to old, page by page. It pauses after each page, so that people and agents
 don't wait for it. The gate looks at each call again and writes it with its line of the record (`hitl.gate.retain`).
 """
 

@@ -138,7 +138,7 @@ def _logged(exposed: Callable[[], str | None]) -> Callable[[], str | None]:
 
 
 def mark_beside(state: Path) -> Path:
-    """Return the default path of the mark for a state folder."""
+    """Return the default path of the mark (`adapters.database.mark`) for a state folder."""
     return state.with_name(state.name + ".mark")
 
 

@@ -50,7 +50,8 @@ _REMEMBERED = 512
 class Service:
     """Submits, decides, runs, expires and delivers calls. `bot.compose.compose` builds it.
 
-    `older` says that the database is older than its mark, so no call that is open in it may run.
+    `older` says that the database is an older copy: older than its mark (`adapters.database.mark`). Then no call that
+    is open in it may run.
     """
 
     def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None, *, older: bool = False) -> None:

@@ -580,9 +580,10 @@ def read_secret(section: str, key: str, file: Path) -> SecretStr:
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder. The type of a setting says whether its value is a path.
+    """Make relative paths of the settings file relative to its folder. The type of a setting says whether its value is
+    a path.
 
-    If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
+    If paths were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name in model.model_fields.keys() & values.keys():

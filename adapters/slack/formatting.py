@@ -201,8 +201,8 @@ def _signed(whole: FormattedText) -> FormattedText:
 def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
     """Read the text of rich_text blocks.
 
-    People can't type any other kind of block. So for any other block, the text gets the name of the block's type,
-    marked as a link.
+    People can't type any other kind of block. So any other block counts as a link: the text gets the name of the
+    block's type.
     """
     page = _Page(me)
     for block in blocks:

@@ -68,7 +68,8 @@ class StoredTurns:
         #: Limits explanations to one explanation a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
-        #: Id of each overheard message -> (conversation, line). A thread may begin below an overheard message.
+        #: Id of each message that was said to other people -> (conversation, line). A thread may begin below such a
+        #: message.
         self._roots: FIFOCache[str, tuple[str, tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -171,9 +172,9 @@ class StoredTurns:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
-        """End the turns of a conversation that this person may end, and say so.
+        """In a conversation, end the turns that this person may end, and tell people so.
 
-        Returns False if there is no such turn.
+        Return whether there was such a turn.
         """
         withdrawn = await self._end(heard)
         if withdrawn is None:
@@ -197,10 +198,11 @@ class StoredTurns:
         await voice.tell(heard, "\n".join([*stopped, say("model.forgotten")]))
 
     async def _end(self, heard: Heard, *, forget: bool = False) -> int | None:
-        """End the turns of a conversation that this person may end. Return how many of their calls were withdrawn.
+        """In a conversation, end the turns that this person may end. Return the number of their calls that were
+        withdrawn.
 
-        A turn may be ended by its requester and by operators. Returns None if there is no such turn. With `forget`, the
-        turns leave no state to the next one.
+        A turn may be ended by its requester and by operators. Returns None if this person may end no turn. With
+        `forget`, the ended turns leave no state to the next turn.
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]

@@ -143,7 +143,7 @@ class Turns:
         return await self._refuse(heard) if heard.addressed else None
 
     def _help(self, heard: Heard) -> str:
-        """Return the text about what that person may say in that conversation."""
+        """Return the help text for the person who sent the event: what the person may say in that conversation."""
         agent, wording = self._stored.agent if self._stored else self._agent, self._voice.wording(heard)
         return agent.help(wording) if self._may_ask(heard) else wording.say(self._voice.surface.help)
 

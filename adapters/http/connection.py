@@ -54,7 +54,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 class Limits:
     """Limits of each connection, in seconds and bytes. `connections` also limits the number of connections."""
 
-    #: The longest time from the connection, or from a request's first byte, to the end of its headers.
+    #: The longest time from the start of the connection, or from a request's first byte, to the end of the headers.
     head_s: float = 5.0
     #: The longest time from the end of the headers to the end of the body.
     body_s: float = 15.0

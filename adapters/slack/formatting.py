@@ -261,7 +261,10 @@ def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
 
 
 def _characters(code: str) -> str:
-    """Return the characters of `1f44d-1f3fb`, or '' if it isn't a list of code points."""
+    """Return the characters of code points, such as `1f44d-1f3fb`.
+
+    Return '' if the text isn't a list of code points.
+    """
     try:
         return "".join(chr(int(part, 16)) for part in code.split("-"))
     except (ValueError, OverflowError):

@@ -189,7 +189,7 @@ class _Line:
                 await self._connected()
                 self.trouble = say("trouble.slack.ended")
                 self._unheard()
-                await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a wait is no secret
+                await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a random wait needs no secure generator
             except SlackApiError as error:
                 code = error_code(error)
                 why = say("trouble.slack.refused", code=code) if code else say("trouble.slack.other")
@@ -238,4 +238,4 @@ class _Line:
         usual = self._pauses.next()
         # The wait is random, because many apps lose their connection at the same moment. If Slack asks for a wait, this
         # wait is never shorter.
-        await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret
+        await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a random wait needs no secure generator

@@ -70,7 +70,7 @@ class Soon(AsyncRetryHandler):
         """Wait, then mark the request for another attempt."""
         del request, error
         state.next_attempt_requested = True
-        pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a wait is no secret
+        pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a random wait needs no secure generator
         asked = pause_of(response.headers) if response is not None else None
         await asyncio.sleep(max(pause, asked or 0.0))
         state.increment_current_attempt()

@@ -132,7 +132,7 @@ class TerminalChat:
         return shown is not None and (shown.ref, shown.reason) == (call.ref, call.reason)
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing, because a terminal never moves."""
+        """Do nothing, because a conversation in a terminal never gets another name."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Do nothing: printed text can't be edited."""

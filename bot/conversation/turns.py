@@ -122,7 +122,10 @@ class Turns:
         await self._voice.talker.suggest(heard.conversation, wording.say("model.title"), prompts)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
-        """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
+        """Begin a turn of the agent if the text is for the agent.
+
+        Otherwise answer with `otherwise`, or with the help text.
+        """
         if self.is_for_agent(heard):
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(_there(heard)))
         if self._stored is not None and heard.text.strip() and not otherwise.text:

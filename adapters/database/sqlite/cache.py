@@ -75,7 +75,7 @@ def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Known:
-    """The memory of one database: its pending calls, and the ends of audit chains."""
+    """Keeps in memory the pending calls of one database, and the ends of its audit chains."""
 
     def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
         """Begin with the pending calls in the database, `waiting`, the oldest first."""
@@ -93,7 +93,7 @@ class Known:
         for ref, asked in waiting:
             self._add(ref, asked)
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- reads: these methods change nothing ----------------------------------------------------------------
 
     def end(self, ref: str) -> End | None:
         """Return the end of a call's chain of lines, or None if it isn't in memory.
@@ -142,7 +142,7 @@ class Known:
         """Return the refs of the agent's pending calls whose digests have the same start, the oldest first."""
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
-    # -- writes ---------------------------------------------------------------------------------------------
+    # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
         """Note the writes of one unit of the present group. Raises TypeError for a call whose names aren't text."""
@@ -198,9 +198,9 @@ class Known:
 
 
 class _Refs:
-    """For each key, the refs of its calls in the order in which they were added.
+    """A dictionary from a key to the refs of its calls, in the order in which they were added.
 
-    A single ref is kept without a dictionary.
+    To save memory, a key with a single ref has the ref itself as its value.
     """
 
     def __init__(self) -> None:

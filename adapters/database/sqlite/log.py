@@ -35,9 +35,9 @@ _ZEROS = bytes(1 << 20)
 CUT_BYTES = 64 << 20
 
 
-#: The first releases of SQLite without the fault on two older branches.
+#: The releases that repaired the fault of `has_reset_fault` on two older branches of SQLite.
 _MENDED = ((3, 44, 6), (3, 50, 7))
-#: From this release of SQLite on, no release has the fault.
+#: From this release of SQLite on, no release has the fault of `has_reset_fault`.
 _MENDED_FROM = (3, 51, 3)
 
 

@@ -187,7 +187,7 @@ class SqliteOutbox(Part):
     ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if the row may be sent now.
 
-        A calm route gets no refresh. A leased edit replaces the later edits of its card.
+        The routes in `calm` get no refreshes of pending cards. A leased edit replaces the later edits of its card.
         """
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
@@ -367,7 +367,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return None
 
 
-def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the argument is the answer
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the function returns this argument
     """Return `holds`: whether the MAC of a row holds.
 
     If it doesn't, log an error; the caller ignores the row.

@@ -198,7 +198,7 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
 
 
 def _known(connection: sqlite3.Connection, database: str) -> Known:
-    """Return the memory with the pending calls of the database. A row that can't be read is left out."""
+    """Read the pending calls into memory, and return that memory. A row that can't be read is left out."""
     try:
         found = connection.execute(sql.ASKED).fetchall()
     except sqlite3.Error as error:

@@ -35,7 +35,7 @@ def matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
 
 
 def _leads_on(pattern: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Return whether any path below these folders can match the pattern."""
+    """Return whether a path in this folder can match the pattern. `folders` has the components of the folder's path."""
     return any(place < len(pattern) for place in _reached(pattern, folders))
 
 

@@ -46,8 +46,9 @@ class Hunk:
             self.new.append(f"{line}\n")
 
     def unend(self, mark: str) -> None:
-        """Remove the line feed of the last line with this mark (`-`, `+` or kept), because the patch says that the file
-        ends with this line and without a line feed.
+        """Remove the line feed of the last line with this mark (`-`, `+` or kept).
+
+        The patch says that the file ends with this line, and has no line feed after it.
         """
         for lines in ([self.old] if mark != "+" else []) + ([self.new] if mark != "-" else []):
             lines[-1] = lines[-1].removesuffix("\n")

@@ -1,8 +1,8 @@
 """The gateway: the MCP server that clients see, with the gate before everything that can act.
 
-There is one core for all connections and transports. A connection identifies its caller. The gate decides who may ask,
-who approves, and whether the call runs. A client may leave at any time: its call stays, and the client can find it
-again.
+One `Gateway` serves all connections and transports. A connection identifies its caller. The gate decides who may ask,
+who approves, and whether the call runs. A client may disconnect at any time: its call stays, and the client can find
+the call again.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Gateway:
             except Exception:  # noqa: BLE001 - one client may be gone, and the others must still be notified
                 self._connections.discard(connection)
 
-    # -- one call -------------------------------------------------------------------------------------------
+    # -- one call of a client -------------------------------------------------------------------------------
 
     async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
         """Ask for a call, or find the call that the client came back for, and wait as long as this request may.

@@ -59,7 +59,7 @@ def state_of(ref: str, leg: int) -> str | None:
 def returning(state: str) -> tuple[str, int] | None:
     """Return the ref in a state that a client sends back, and the number of earlier requests.
 
-    Return None for another text.
+    Return None for a text that `state_of` can't have returned.
 
     The state isn't trusted: its sender must be the caller who asked for the call, and must name the same arguments.
     """

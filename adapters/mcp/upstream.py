@@ -86,7 +86,7 @@ class Upstream:
         self._current: asyncio.Task[Mapping[str, Declared]] | None = None
         self._next: asyncio.Task[Mapping[str, Declared]] | None = None
 
-    # -- its life -------------------------------------------------------------------------------------------
+    # -- starting and stopping the server -------------------------------------------------------------------
 
     async def client(self) -> Client:
         """Return the connected client. If the server ended recently, wait a moment first. Raises UpstreamDown."""
@@ -166,9 +166,7 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set the earliest time of the next start. It is soon after the last start, or later if the server ended early
-        several times.
-        """
+        """Set the earliest time of the next start. Each time the server ends soon after a start, the pause grows."""
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()
@@ -185,7 +183,7 @@ class Upstream:
         self._postpone(say("mcp.died_idle", server=self.target.name))
         _log.warning("upstream.died", {"server": self.target.name})
 
-    # -- requests to it ----------------------------------------------------------------------------------------
+    # -- requests to the server --------------------------------------------------------------------------------
 
     async def request(
         self,
@@ -271,7 +269,7 @@ class Upstream:
     def _told(self, error: MCPError) -> str:
         return say("mcp.down", server=self.target.name, why=one_line(self.target.clean(error.message)))
 
-    # -- messages that it sends by itself ----------------------------------------------------------------------
+    # -- messages that the server sends without a request ------------------------------------------------------
 
     async def _listen(self, client: Client) -> None:
         """Subscribe to the changes of lists of a server of the new protocol, because such a server notifies only

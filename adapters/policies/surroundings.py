@@ -57,7 +57,10 @@ class RealPaths:
         return tracked(path, most)
 
     def unhidden(self, path: str, files: Sequence[str]) -> Sequence[str] | None:
-        """Return the patterns after `!` in the ignore files of this folder, of those above and of those below it."""
+        """Return the patterns after `!` in the ignore files of this folder, and of the folders above and below it.
+
+        `files` has the paths of all files below the folder. Return None if an ignore file can't be read.
+        """
         return unhidden(path, files)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:

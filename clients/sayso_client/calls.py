@@ -120,15 +120,16 @@ class _Link:
         told = answer.headers.get("Retry-After", "") if answer is not None else ""
         if told.isdecimal():
             return min(float(told), PATIENCE_S)
-        return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - not for a secret
 
     def _missed(self, error: Exception, left_s: float) -> None:
         """Log the first failure to reach the service. Raise ClientError if no further attempt makes sense.
 
-        After `left_s` seconds no attempt makes sense. If the socket doesn't exist and this client has never reached the
-        service, none makes sense at all: a service that restarts takes its socket away only for a moment.
+        No attempt makes sense when no time is left. Even the first attempt is the last if the socket doesn't exist and
+        this client has never reached the service: a service that restarts removes its socket only for a moment.
 
-        The error's message may reach a model, so it names no address. The log and the note below the message do.
+        The error's message may reach a model, so it doesn't name the service's address. The log and the note that is
+        added to the error name it.
         """
         why = str(error).rpartition("] ")[2] or type(error).__name__
         where = self._chosen.socket or self._chosen.url
@@ -144,7 +145,7 @@ class _Link:
             raise lost from error
 
     def _is_last(self, answer: httpx.Response, left_s: float) -> bool:
-        """Return whether an answer ends the attempts."""
+        """Return whether to use this answer, and not to send the request again."""
         self._reached, self._is_told = True, False
         return answer.status_code not in _LATER or left_s <= 0
 

@@ -33,9 +33,9 @@ WAIT_S = 30
 #: The longest output that is reported, in characters. The service refuses more than 65,536.
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
-#: The states in which a call can be claimed, or may come to be.
+#: The states in which a call can be claimed now, or can perhaps be claimed later.
 _CLAIMABLE = frozenset({"pending", "allowed", "approved"})
-#: The states of a call that was approved. If its claim is refused, it isn't this caller's to run.
+#: The states of a call that was approved. If its claim is refused, this caller must not run it.
 _APPROVED = frozenset({"allowed", "approved", "running", "succeeded", "failed", "timed_out", "unknown", "released"})
 _STILL_PENDING = "STILL_PENDING"
 #: Error codes that mean that the call exists, but can't be claimed: it must not run now, or must not run again.
@@ -292,7 +292,7 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
                 return _refused(refused, known=True)
             error = refused
         else:
-            # The key belongs to this batch alone.
+            # The batch made this key, so no other process can come back for the call. The key None says so.
             return (yield from after_asking(replace(request, key=None), args, secret, call))
     raise error
 

@@ -84,11 +84,11 @@ def user_runtime() -> Path:
     """Return the folder of the socket of a service that this user runs with the default settings."""
     if given := os.environ.get("XDG_RUNTIME_DIR"):
         return Path(given) / "sayso"
-    return Path(f"/tmp/sayso-{os.getuid()}") if sys.platform != "win32" else default_file().parent  # noqa: S108 - checked
+    return Path(f"/tmp/sayso-{os.getuid()}") if sys.platform != "win32" else default_file().parent  # noqa: S108 - `refuse_foreign` checks its owner
 
 
 def _found(file: Path) -> str:
-    """Return the socket of a service on this machine. Raises ClientError if there is none; `file` could name one."""
+    """Return the socket of a service on this machine. If there is none, raise ClientError, which names `file`."""
     if named := named_socket():
         return named
     usual = [folder / SOCKET_NAME for folder in (user_runtime(), _SYSTEM_RUNTIME)]
@@ -112,7 +112,7 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _beside(file: Path, path: str) -> str:
-    """Return a path of the file as a path below the file's folder. The working folder doesn't count.
+    """Return a path that the file names, relative to the file's folder and not to the working folder.
 
     An absolute path stays. An empty path stays empty, because it names no file.
     """

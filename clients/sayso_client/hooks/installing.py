@@ -47,9 +47,9 @@ _LONGEST_WAIT_S = 7 * 24 * 3600
 class Host(Protocol):
     """The interface of a host's module for the installation (the module also translates the host's events).
 
-    Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
-    user's own. Each of them has a path (from the folder of the user's settings), a name, and the value that switches
-    hooks off.
+    Some hosts also have `LONGEST_S`, the longest wait that they accept in seconds, and `OVER`: settings in other files,
+    which override the user's own. Each entry of `OVER` is a file's path (from the folder of the user's settings), the
+    name of a setting, and the value of the setting that switches hooks off.
     """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
@@ -542,7 +542,7 @@ def _tried(line: str) -> tuple[str, str]:
 
 
 def _strings(text: str) -> list[str]:
-    """Return all texts of a document in JSON or TOML. If the text is neither, return the texts in our lines."""
+    """Return all strings of a document in JSON or TOML. In another format, return the strings in lines with MARK."""
     left, found = [_document(text)], []
     if left == [None]:
         return [json.loads(line.partition("=")[2]) for line in text.splitlines() if MARK in line]

@@ -263,8 +263,8 @@ class ModelAgent:
         began, bounds = time.monotonic(), self._bounds
         try:
             async with asyncio.timeout(min(bounds.answer_s, left_s)):
-                # The run gets these pieces of the conversation, so that the library counts in this `usage` even if the
-                # run fails.
+                # The parts of the conversation are passed separately, because only then does the library add to the
+                # thread's own `usage` even if the run fails.
                 ran = await agent.run(
                     "\n".join(thread.prompts) or None,
                     message_history=thread.conversation.messages,

@@ -77,7 +77,7 @@ class Thread:
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """Return the stored thread.
+        """Return the thread that `packed` turned into these bytes.
 
         Return a new thread if `state` is empty or can't be read, as after a change of its format.
         """

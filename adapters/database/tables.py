@@ -230,7 +230,7 @@ class InboxRow(SQLModel, table=True):
 class AuditRow(SQLModel, table=True):
     """A line of the record. Each `ref` has its own chain; the service's own events have the ref ''.
 
-    `id` orders all lines. `sealed_by` names the chain whose MAC also covers this line.
+    `id` orders all lines. No code writes or reads `sealed_by`.
     """
 
     __tablename__: ClassVar[Any] = "audit"

@@ -47,7 +47,7 @@ _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float
 
 
 class Declaration(Protocol[T_co]):
-    """The arguments of a tool. `adapters.executors.arguments.Declared` implements this for a pydantic model."""
+    """Declares the arguments of a tool. `adapters.executors.arguments.Declared` implements this with pydantic."""
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -122,7 +122,7 @@ class _Server(Server[Any]):
 
 
 class Gateway:
-    """The core of the gateway.
+    """The MCP server that clients connect to. It asks the gate about every request that can act.
 
     `server` makes the library's server for one connection, or for all connections of one transport.
     """

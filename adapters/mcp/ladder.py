@@ -20,7 +20,7 @@ LEGS = 9
 #: Name that a client gives itself -> the seconds that the client waits for one request, minus a reserve. Codex gives up
 #: after 300 s. Claude Code was seen to wait longer than 100 s in one of many requests.
 _KNOWN_S = {"codex-mcp-client": 280.0, "claude-code": 240.0}
-#: Seconds added to each leg, so that the last leg is long enough to see the call expire.
+#: Seconds added to the wait of each request, so that the call expires during the last wait and not after it.
 _SLACK_S = 1.0
 _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 

@@ -35,7 +35,7 @@ _MOST_SUBMODULES = 100
 _SHOWN = 100
 # The content of a valid HEAD file: validate_headref() in git's path.c.
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
-# The hooks that git may run for a command that changes at most the index: githooks(5).
+# The hooks that git may run for a command that changes nothing except perhaps the index: githooks(5).
 _HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc")
 # The mode of an index entry for a submodule: 160000 in octal (gitformat-index(5)).
 _GITLINK = b"\x00\x00\xe0\x00"

@@ -145,7 +145,7 @@ class Client:
             raise self._broke_off() from error
         return told
 
-    # -- the connection -------------------------------------------------------------------------------------------
+    # -- opening the connection, and its errors -------------------------------------------------------------------
 
     def _connect(self) -> None:
         self._ended = False

@@ -215,7 +215,8 @@ def _claimed(
             except ClientError as error:
                 if error.code not in _UNCLAIMED:
                     raise
-                # A service of an older version, or behind a proxy that drops `Prefer`, answers at once.
+                # The answer came too early if the service is of an older version, or if a proxy drops `Prefer`. Then
+                # this waits for people with a separate request.
                 if error.code != _STILL_PENDING or clock() - begun < WAIT_S / 2:
                     call = _whole((yield wait))
                 if error.code != _STILL_PENDING and call["status"] in _APPROVED:

@@ -1,4 +1,4 @@
-"""Sends requests over a connection that may break, as when the service restarts: opens another one and sends again."""
+"""Sends requests over a connection that may break, as when the service restarts. It then connects and sends again."""
 
 from __future__ import annotations
 

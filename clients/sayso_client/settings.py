@@ -1,7 +1,8 @@
 """Finds the service's address and the token: in arguments, else in a file of the user's own, else a socket's path.
 
-The working folder is never used, and the environment only if that file doesn't exist (and HOME, which says where the
-file is): an agent that can write there could name another service, which approves everything.
+The working folder is never used. The environment is used only if that file doesn't exist, except HOME, which says where
+the file is. An agent that can change the working folder or the environment could name a false service, which approves
+everything.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from adapters.database.sqlite.examine import Examined
     from hitl.proof.keyring import Keyring
 
-#: The endings of the files that SQLite keeps beside a database. Such a file fits no other database.
+#: The endings of the files that SQLite keeps beside a database. Such a file can't be used with another database.
 _BESIDE = ("-wal", "-shm")
 
 

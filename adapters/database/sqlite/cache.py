@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: The ends of at most this many audit chains are kept (600 bytes each), and the recorded steps of at most this many
 #: calls.
 _ENDS, _DONE = 1_000, 10_000
-#: The characters of a digest that are kept, to save memory. The caller compares the whole digest of the call.
+#: The number of characters of a digest that are kept, to save memory. The caller compares the whole digests.
 _MARK = 12
 
 
@@ -139,7 +139,7 @@ class Known:
         return self._of[requester, agent]
 
     def same(self, digest: str, agent: str) -> list[str]:
-        """Return the refs of the agent's pending calls whose digests have the same start, the oldest first."""
+        """Return the refs of the agent's pending calls whose digests begin like `digest`, the oldest first."""
         return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
     # -- writes: these methods follow the commits of the writer ----------------------------------------------

@@ -95,7 +95,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return Path(self._writer.database)
 
     async def close(self) -> None:
-        """Write the queued units and the mark, then close. Even without this call, no answered write is lost.
+        """Write the queued units and the mark, then close. A write whose method has returned is durable without this.
 
         The writer's connection is closed last, because SQLite copies the log when the last connection is closed.
         """

@@ -336,9 +336,9 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Prune if it is time.
+        """Delete old rows if it is time for that.
 
-        Otherwise copy the log if no group was committed since `groups`, or else check again later.
+        Otherwise copy the log if `groups` is still the number of committed groups, else check again later.
         """
         self._look = None
         if self._busy:

@@ -143,7 +143,7 @@ class Answers:
         return self._opened(target, follow=follow)
 
     def _check(self, ident: int) -> None:
-        """Raise OSError if the caller has ended: its process id, and so the memory that was read, may be another's."""
+        """Raise OSError if the caller has ended. In that case, the memory that was read may be of another process."""
         fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
 
     def _root_of(self, target: str) -> tuple[str, int]:

@@ -76,5 +76,6 @@ class Way(Protocol):
     def enter(self, plan: Plan, command: list[str], channel: socket.socket | None) -> list[str]:
         """Confine this process, and return the command that it then executes. Raises OSError if that fails.
 
-        `channel` leads to the keeper, for a confinement whose system calls the keeper answers (`notifications`).
+        `channel` is a socket to the keeper, or None. Landlock uses it to let the keeper answer system calls
+        (`notifications`).
         """

@@ -101,8 +101,9 @@ def ours(text: str) -> Any:
 def skipped(file: Path, text: str) -> str | None:
     """Return the catalogue key of the reason for which Codex skips our hook, or None.
 
-    Codex records in the same file which hooks a person trusts and which they switched off. The name of a record is the
-    file, with the links of its folder resolved, and the hook's place in the file. Raises ValueError for broken TOML.
+    Codex records in the same file which hooks a person trusts and which they switched off. The name of such a record
+    has the file's path, with the links in its folder resolved, and the hook's position in the file. Raises ValueError
+    for broken TOML.
     """
     import tomllib
 

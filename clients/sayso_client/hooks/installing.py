@@ -174,8 +174,8 @@ class SettingsChange:
             _backup(self.file).unlink(missing_ok=True)
 
 
-#: The file descriptor through which the hook sees whether the host still reads: the shell's own output. The output of
-#: the hook goes to the shell.
+#: A file descriptor of the shell's output, which the host reads. The hook checks by it whether the host still reads,
+#: because the hook's own output goes to the shell.
 _READER = 3
 
 
@@ -256,7 +256,7 @@ def unplanned(host: str, file: Path) -> SettingsChange:
 
 
 def own_file(known: Host) -> Path:
-    """Return the path of the user's own settings, where the environment says that the host looks for them."""
+    """Return the path of the user's own settings. The environment variables of `MOVED` may have moved them."""
     for variable, below in known.MOVED:
         if folder := os.environ.get(variable):
             return Path(folder).expanduser().absolute() / below
@@ -344,7 +344,7 @@ def _named(known: Host, host: str, file: Path) -> str:
 
 
 def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
-    """Return a setting with which the host runs tools without asking the hook in this file, and its file, or None."""
+    """Return the file and the name of a setting that keeps the host from asking the hook in `file`, or None."""
     if name := known.off(text):
         return file, name
     for place, switch, value in getattr(known, "OVER", ()):
@@ -403,7 +403,7 @@ def _hook(line: str) -> list[str]:
 
 
 def _programs(line: str) -> list[str]:
-    """Return the shell that runs the hook, then the hook's own command: somebody could change these files."""
+    """Return the program of the shell, and the words of the hook's command. Somebody could change these files."""
     hook = _hook(line)
     return [shlex.split(line)[0], *hook] if hook else []
 

@@ -227,12 +227,10 @@ class ModelAgent:
         return None
 
     async def _fitting(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once.
+        """Ask the model. If the provider refuses the request and it may be too long, ask again with half of it.
 
-        If the provider refuses the request and it may be too long, ask again with half of the request.
-
-        The thread is stored only together with an answer. So if the model answers no shorter request either, the stored
-        thread loses nothing.
+        A shortened thread is stored only together with an answer. So if the provider refuses every shorter request too,
+        the stored thread is still whole.
         """
         for _ in range(_HALVINGS):
             try:
@@ -246,7 +244,7 @@ class ModelAgent:
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
         """Ask the model once, and add its answer to the thread.
 
-        Prompts and outcomes that the model has got are removed from the thread's own lists. Raises UsageLimitExceeded
+        The answer covers all prompts and outcomes in the thread, so those lists are emptied. Raises UsageLimitExceeded
         at a limit.
         """
         left_s = self._bounds.turn_s - thread.worked_s

@@ -18,7 +18,7 @@ def regular_files(pattern: tuple[str, ...], root: int) -> Iterator[tuple[str, ..
     """Yield the regular files below an open folder that match the pattern.
 
     The files of a folder come in the order of their names, and before the files of its subfolders. Links are neither
-    matched nor followed. Names that aren't UTF-8 are left out, because no argument can carry them.
+    matched nor followed. Names that aren't UTF-8 are left out, because an agent can't write them in an argument.
     """
     for at, folders, names, folder in os.fwalk(".", dir_fd=root, follow_symlinks=False):
         above = tuple(part for part in at.split("/") if part != ".")

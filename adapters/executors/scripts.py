@@ -55,7 +55,7 @@ _INTERPRETER = re.compile(
     r"|ts-node|tsx|Rscript|julia|wish|expect|guile|osascript|pwsh|groovy|jshell|scala|source|\.|pytest|py\.test"
     r"|ansible-playbook|crontab"
 )
-#: Programs that run the files after some of their options. Such a program treats all other files as data.
+#: Programs that run the files named by some of their options, such as `-f FILE`. They treat all other files as data.
 _BY_OPTION = re.compile(r"[gm]?awk|nawk|sed|g?make|just|task|rake|ninja|ant|gradle|mvn|invoke|nox|tox|psql|at|batch")
 _FILE_OPTIONS = frozenset(("-f", "-b", "--file", "--makefile", "--rakefile", "--justfile", "--taskfile"))
 #: Programs that may read commands from their standard input.
@@ -113,7 +113,7 @@ class Scripts:
     """The files of the workspace that a command line runs."""
 
     found: tuple[Script, ...]
-    #: Whether the line is one command. If so, no other part of the line can be meant to change these files.
+    #: Whether the line is one command. In a longer line, an earlier command may be meant to change these files.
     alone: bool
     #: The paths of files that the line runs and that aren't bound, because they are too many or too long.
     unbound: tuple[str, ...]

@@ -118,7 +118,7 @@ class Upstream:
         try:
             await asyncio.sleep(pause_s)
             self._began = asyncio.get_running_loop().time()
-            with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - a device, never slow
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - opening a device never blocks
                 command = self._keep(self.target.command) if self.target.command else ()
                 async with asyncio.timeout(self.target.start_s) as starting, self._client(command, nowhere) as client:
                     starting.reschedule(None)

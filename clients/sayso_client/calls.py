@@ -436,7 +436,7 @@ class _Batch:
         return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": self._key})
 
     def lives(self, answer: Mapping[str, Any]) -> list[Life]:
-        """Return the generator `Life` of each call, in the order of the batch. Each begins after the answer."""
+        """Return a generator `Life` for each call, in the order of the batch. It begins with the state in `answer`."""
         by_id = {each["id"]: each for each in answer["calls"]}
         found = [by_id[str(at)] for at in range(len(self._requests))]
         kept = zip(self._requests, self._args, self._secrets, found, strict=True)

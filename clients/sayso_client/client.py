@@ -33,7 +33,7 @@ class Client:
     approve a script's call. With `shown`, answers are only shown and nothing depends on them, so the folder isn't
     checked.
 
-    `opened` makes the connection, if it isn't the one to the Unix socket. `host`, `token` and `under` then go into its
+    `opened` opens the connection if it doesn't go to the Unix socket. `host`, `token` and `under` then go into its
     requests; `under` is the path at which a proxy serves the API.
 
     `broken` says that the connection broke, so that the service may have recorded the request.

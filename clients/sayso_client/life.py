@@ -1,7 +1,7 @@
 """The life of one call, as its caller sees it: ask, wait, claim, check, run once, report.
 
-It is written once, as a generator of steps. `calls.py` carries the steps out, blocking or on an event loop: it sends
-requests, runs the function, and passes the results back to the generator.
+This module describes that life once, as a generator of steps. `calls.py` carries the steps out, blocking or on an event
+loop: it sends requests, runs the function, and passes the results back to the generator.
 
 All requests are safe to repeat: asking has an idempotency key; claiming and reporting have the claimant's secret.
 """
@@ -359,7 +359,10 @@ def _whole(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
-    """Return the outcome of a call that was denied, or that is `known` and can't be claimed. Raises other errors."""
+    """Return the outcome of a call that the policy denied or that can't be claimed. Raise any other error again.
+
+    `known` says that the service has recorded the call.
+    """
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)
     if known and error.code in _UNCLAIMED:

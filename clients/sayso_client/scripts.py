@@ -2,8 +2,8 @@
 
 The service may not be allowed to read the scripts, so the client that runs the command hashes them: when it asks, and
 again before it runs the command. This module finds a program that is named by its path, the file that an interpreter is
-given, and scripts among the other words. This module doesn't find files that a word of a shell (`sh -c ...`) names, or
-files that a script itself starts, imports or reads.
+given, and scripts among the other words. This module doesn't find files that are named in the text of a shell command
+(`sh -c ...`), or files that a script itself starts, imports or reads.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _chain(survey: Survey, ref: str) -> list[Recorded]:
 def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
     """Verify a call, its votes and its chain, and return the call with the flaws that were found.
 
-    The ref '' is the service itself, which has only a chain.
+    For the ref '', verify the service's own record, which is only a chain.
     """
     lines = _chain(survey, ref)
     if not ref:

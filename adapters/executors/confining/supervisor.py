@@ -149,7 +149,7 @@ class _Keeping:
         return 0.01 if self._must_kill() else _LOOK_S
 
     def _must_kill(self) -> bool:
-        """Return whether to kill the remaining processes now: the time is up, or the command has ended by itself."""
+        """Return whether to kill the remaining processes now: the time after SIGTERM is over, or the command ended."""
         if self.kill_at is None:
             return self.status is not None and not self.alone
         return time.monotonic() >= self.kill_at

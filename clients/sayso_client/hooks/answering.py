@@ -37,8 +37,8 @@ PROBED, REACHED = "sayso", "reached"
 #: The seconds in which the service must answer the check.
 _PROBE_S = 10
 
-#: The codes of errors of the installation. Their sentences name commands and settings for a person to use.
-#: A model could use them too, because it reads the reason of a denial.
+#: The codes of errors of the installation. Their sentences name commands and settings for a person to use. A denial
+#: doesn't quote these sentences, because a model reads its reason and could use them too.
 _FOR_PEOPLE = frozenset({"UNAVAILABLE", "CONFIGURATION", "NOT_APPROVER", "UNAUTHENTICATED"})
 
 #: The number of characters of a session's id on the card, which distinguish the session from others.

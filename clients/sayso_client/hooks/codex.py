@@ -74,7 +74,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 def take(text: str) -> str:
     """Return the settings without our hook: only our two tables and our two comments are removed.
 
-    Codex adds tables before the last comment of the file, and so between our comments. They stay.
+    Codex adds tables before the last comment of the file, and so between our comments. Those tables stay.
     """
     before, begun, rest = text.partition(_BEGIN)
     block, ended, after = rest.partition(_END)

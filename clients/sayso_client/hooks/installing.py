@@ -174,8 +174,8 @@ class SettingsChange:
             _backup(self.file).unlink(missing_ok=True)
 
 
-#: A file descriptor of the shell's output, which the host reads. The hook checks by it whether the host still reads,
-#: because the hook's own output goes to the shell.
+#: A file descriptor of the shell's output, which the host reads. The hook needs it to check whether the host still
+#: reads, because the hook's own output goes to the shell.
 _READER = 3
 
 
@@ -339,7 +339,7 @@ def checked(host: str, file: Path, users: Iterable[int] | None = None) -> list[t
 
 
 def _named(known: Host, host: str, file: Path) -> str:
-    """Return the words with which `sayso-hooks` works on this file: the host, and the file if it isn't the default."""
+    """Return the arguments of `sayso-hooks` that select this file: the host, and the file if it isn't the default."""
     return host if file == own_file(known) else shlex.join([host, "--file", str(file)])
 
 
@@ -518,11 +518,10 @@ def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
 
 
 def _tried(line: str) -> tuple[str, str]:
-    """Run an installed command with the event PROBE, which no host sends.
+    """Run an installed command with the event PROBE, which no host sends. Return a colour and a sentence.
 
-    A working hook denies the event. Its reason says whether the service answers, and whether it is the right service. A
-    service that answers on a socket, but refuses this user, may still know the agent's user. A token is the same for
-    both users.
+    `green`: the hook works, and the service answers it. `red`: the hook fails, or the service can't be reached or
+    refuses the hook's token. `yellow`: the service refuses this user on its socket, but may accept the agent's user.
     """
     try:
         ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it

@@ -244,8 +244,8 @@ class ModelAgent:
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
         """Ask the model once, and add its answer to the thread.
 
-        The answer covers all prompts and outcomes in the thread, so those lists are emptied. Raises UsageLimitExceeded
-        at a limit.
+        The model then has all prompts and outcomes of the thread, so `thread.prompts` and `thread.outcomes` are
+        emptied. Raises UsageLimitExceeded at a limit.
         """
         left_s = self._bounds.turn_s - thread.worked_s
         if left_s <= 0:

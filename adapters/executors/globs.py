@@ -55,7 +55,7 @@ def _past_stars(pattern: tuple[str, ...], places: set[int]) -> set[int]:
     reached = set(places)
     for place in places:
         while place < len(pattern) and pattern[place] == "**":
-            place += 1  # noqa: PLW2901  each position moves on by itself
+            place += 1  # noqa: PLW2901  each position is moved past the `**`
             reached.add(place)
     return reached
 

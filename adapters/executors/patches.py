@@ -29,9 +29,9 @@ _WRITTEN = 100
 
 @dataclass(slots=True)
 class Hunk:
-    """One change: the lines before and after it, each with its line feed."""
+    """One change of a patch: it replaces the lines `old` by the lines `new`. Each line has its line feed."""
 
-    #: The number of lines of the file before the change, as the patch gives it, or None if the patch gives no number.
+    #: The number of lines above the change in the file, as the patch says, or None if the patch gives no line numbers.
     at: int | None = None
     #: The line that the change comes after, or None if the patch names no such line.
     after: str | None = None

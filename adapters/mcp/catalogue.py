@@ -76,7 +76,7 @@ class Catalogue:
     async def prompt(self, shown: str) -> tuple[str, str] | None:
         """Return the server of a prompt, and the prompt's name at that server, or None.
 
-        `shown` is its name for clients.
+        `shown` is the prompt's name for clients.
         """
         if shown not in self._prompts:
             await self.prompts()

@@ -69,7 +69,7 @@ class Watcher(Protocol):
 class Servers:
     """The configured servers (`hitl.ports.Executor`). `folder` is where their latest declarations are stored.
 
-    `keep` returns the command line that starts a server so that all its processes end with it.
+    `keep` changes a server's command line, so that all processes of the server end together with the server.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ class Hearing(Protocol):
 class Upstream:
     """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
-    `keep` returns the command line that starts the server so that all its processes end with it.
+    `keep` changes the server's command line, so that all processes of the server end together with the server.
     """
 
     def __init__(

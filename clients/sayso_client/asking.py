@@ -114,7 +114,7 @@ class Asking:
         return self.call
 
     def release(self) -> bool:
-        """Take over the approved call, whose run won't be reported. Return False if it can't be taken any more."""
+        """Take the approved call to run it without a report. Return False if the call can't be taken any more."""
         return self._take("release") is not None
 
     def run(self, command: Sequence[str]) -> Ended | None:
@@ -223,7 +223,7 @@ class Asking:
             self.call = {**self.call, "status": "withdrawn", "message": error.message}
 
     def _leave(self) -> None:
-        """Let an approved call lapse now. If the approval claimed it for this process, report that it didn't run."""
+        """End an approved call without a run. If this process has claimed the call, report that it didn't run."""
         try:
             self.line.send("withdraw", target=self.call["ref"], left=True)
         except ClientError as error:

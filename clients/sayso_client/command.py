@@ -97,7 +97,7 @@ class Command:
     def ask(
         self, command: Sequence[str], *, no_wait: bool = False, json: bool = False, outcome: str | None = None
     ) -> int:
-        """Ask, wait, and run the command after an approval. Without a command, take the approval over.
+        """Ask, wait, and run the command after an approval. Without a command, leave the run to the caller.
 
         `no_wait` prints the ref of a pending request instead of waiting. `json` prints the call if no command ran.
         `outcome` is the path of a file that gets the result as JSON.
@@ -182,7 +182,7 @@ class Command:
                 tell(say("command.unseen", short=call["short"], route=where, why=why), "yellow")
 
     def _take(self, command: Sequence[str]) -> int | None:
-        """Run the command. Without a command, take over the approved call, so that the caller can run it.
+        """Run the command. Without a command, take the approved call, so that the caller can run it without a report.
 
         Return the exit status, or None if another process has taken the call.
         """

@@ -145,7 +145,10 @@ class Known:
     # -- writes: these methods follow the commits of the writer ----------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """Note the writes of one unit of the present group. Raises TypeError for a call whose names aren't text."""
+        """Note the writes of one unit. `settled` makes them visible when they are durable.
+
+        Raises TypeError for a call whose names aren't text.
+        """
         if call is not None and call.state is State.AWAITING:
             waits = asked(call.requester, call.origin, call.digest, call.agent, call.routes)
             self._moved.append((call.ref, waits))
@@ -158,7 +161,7 @@ class Known:
         self._ends.pop(ref, None)
 
     def settled(self) -> None:
-        """Make the noted writes visible, because their group is durable."""
+        """Make the noted writes visible, because their group is on the disk now."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
             if end.steps.done:

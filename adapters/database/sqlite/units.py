@@ -1,4 +1,4 @@
-"""Writes one unit of the port `Store`, inside the writer's transaction. The writer itself forms the groups."""
+"""Writes one unit (`hitl.ports.Unit`) inside the writer's transaction, which may have several units."""
 
 from __future__ import annotations
 

@@ -389,7 +389,7 @@ class _Answering:
     async def read_resource(
         self, context: Context, params: t.ReadResourceRequestParams
     ) -> t.ReadResourceResult | t.InputRequiredResult:
-        """Read a resource, as a call of its server."""
+        """Ask for the reading of a resource. The gate decides about it as about a tool call."""
         uri = str(params.uri)
         server = await self._gateway.catalogue.owner(uri)
         what = server and _What(server, READ_RESOURCE, {"uri": uri})
@@ -401,7 +401,7 @@ class _Answering:
     async def get_prompt(
         self, context: Context, params: t.GetPromptRequestParams
     ) -> t.GetPromptResult | t.InputRequiredResult:
-        """Get a prompt, as a call of its server."""
+        """Ask for a prompt of a server. The gate decides about it as about a tool call."""
         found = await self._gateway.catalogue.prompt(params.name)
         args: dict[str, Any] = {"name": found[1]} if found else {}
         if params.arguments:

@@ -98,7 +98,7 @@ class Upstream:
             self._ready, self._ending = loop.create_future(), asyncio.Event()
             self._task = asyncio.create_task(self._own(self._ready, self._ending, max(pause_s, 0.0)))
         ready = self._ready
-        assert ready is not None  # noqa: S101 - set together with the task
+        assert ready is not None  # noqa: S101 - `ready` is set whenever the task is set
         return await asyncio.shield(ready)
 
     async def stop(self) -> None:

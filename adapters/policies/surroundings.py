@@ -29,7 +29,7 @@ class RealPaths:
             return found
         except (OSError, ValueError):
             return None
-        return None if os.path.islink(found) else found  # noqa: PTH114 - a link that remains is a loop
+        return None if os.path.islink(found) else found  # noqa: PTH114 - realpath leaves a link only if it is in a loop
 
     def case_insensitive(self, path: str) -> bool:
         """Return whether the file system at this path ignores upper and lower case.

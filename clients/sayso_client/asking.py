@@ -66,7 +66,7 @@ class Asking:
         self._interrupted_at = 0.0
 
     def __enter__(self) -> Self:
-        """Return this object, with signals handled."""
+        """Install the signal handlers, and return this object."""
         self._before = handled(self._interrupt)
         return self
 

@@ -417,7 +417,7 @@ def _thrown(one: Life, error: BaseException) -> Step:
 
 
 class _Batch:
-    """A batch of calls, from the one request for all of them to the separate life of each."""
+    """A batch of calls. One request asks for all of them. Then each call goes through its own steps (`Life`)."""
 
     def __init__(self, planned: Sequence[Planned]) -> None:
         if len(planned) > _MOST_IN_BATCH:

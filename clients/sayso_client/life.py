@@ -166,7 +166,7 @@ def life(request: Request) -> Life:
 
 
 def _asked(asking: Send, taking_back: TakingBack) -> Generator[Send, Any, dict[str, Any]]:
-    """Ask, and return the service's first answer. If the caller is interrupted, take the call back."""
+    """Ask, and return the service's first answer. If the caller is interrupted, send the request of `taking_back`."""
     try:
         # This request doesn't wait. So if the caller is interrupted later, the ref is known and the call can be
         # withdrawn.

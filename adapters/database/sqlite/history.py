@@ -91,7 +91,10 @@ def statistics(database: Path, since: datetime | None, until: datetime | None) -
 
 
 def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
-    """Return the calls since a time whose MACs all hold and whose arguments weren't erased. Raises Unavailable."""
+    """Return the calls made at or after `since`. Calls with a wrong MAC or erased arguments are left out.
+
+    Raises Unavailable.
+    """
     with surveyed(database) as survey:
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, None)

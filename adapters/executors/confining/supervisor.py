@@ -227,7 +227,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
             _change_user(*plan.user)
         # Set the death signal again, because a change of the user clears it.
         system.prctl(system.PDEATHSIG, signal.SIGKILL)
-        # Python ignores these signals, but programs expect the default.
+        # Python ignores these signals, but most programs expect that the signals end them.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         if way is not None:

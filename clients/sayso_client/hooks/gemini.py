@@ -1,4 +1,4 @@
-"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). Our allow doesn't override Gemini's own rules."""
+"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). The hook's `allow` doesn't override Gemini's own rules."""
 
 from __future__ import annotations
 

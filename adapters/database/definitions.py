@@ -209,7 +209,8 @@ def _of_calls() -> dict[str, Definition]:
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
         ),
         "ERASE_CALL": Definition(
-            "Erase a call's arguments and texts from them, if the call still has this version and no unsent message.",
+            "Erase a call's arguments and the texts made from them, if the call still has this version and no unsent"
+            " message.",
             update(calls)
             .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
             .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),

@@ -13,7 +13,7 @@ SWAP_CALL = {
     False: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
     True: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
-#: Erase a call's arguments and texts from them, if the call still has this version and no unsent message.
+#: Erase a call's arguments and the texts made from them, if the call still has this version and no unsent message.
 ERASE_CALL = "UPDATE calls SET cwd=?, preconditions=?, sentence=?, preview=?, notes=?, note=?, terms=?, row_mac=?, args=?, erased_at=?, salt=NULL WHERE calls.ref = ? AND calls.version = ? AND NOT (EXISTS (SELECT * FROM outbox WHERE outbox.ref = calls.ref))"
 #: Return 1 if the call still has this version. The keys are those of SWAP_CALL.
 HOLDS = {

@@ -8,10 +8,10 @@ the call (`script:deploy.sh`) and is compared again before the run. These files 
 - scripts that any other program gets, unless that program starts nothing
 - every file that the line names, if a shell in it reads commands from a pipe or from a file
 
-Other files are not bound: those that a script starts, imports or reads, those whose name is made while the line runs,
-files outside of the workspace, files that this service can't read, and files beyond `MOST` and `MOST_BYTES`. The card
-of an unconfined command names files outside of the workspace. If a line runs unreadable files or files beyond these
-limits, a person is always asked, and the card names these files.
+Other files are not bound, so they may change after the approval: files that a script starts, imports or reads, files
+whose name is made while the line runs, files outside of the workspace, files that this service can't read, and files
+beyond `MOST` and `MOST_BYTES`. The card of an unconfined command names files outside of the workspace. If a line runs
+unreadable files or files beyond these limits, a person is always asked, and the card names these files.
 """
 
 from __future__ import annotations

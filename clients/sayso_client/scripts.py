@@ -23,14 +23,14 @@ _INTERPRETER = re.compile(
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|[cm]?js|ts|php|lua|r|jl|tcl|awk|sed|mk|ps1|sql)", re.IGNORECASE)
 _MAKE = re.compile(r"g?make")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-#: The most files that are bound for one command: their names and digests are a part of the request.
+#: A request may have the names and digests of at most this many script files.
 _MOST = 200
 
 
 def digests(command: Sequence[str], folder: str) -> dict[str, str] | None:
     """Return the SHA-256 of each script file that a command names, by the path in the command.
 
-    Return None for a command with more files than can be bound.
+    Return None for a command with more than `_MOST` files.
     """
     words = list(dict.fromkeys(_named(command, folder)))
     if len(words) > _MOST:

@@ -140,9 +140,9 @@ def restore(
 
 
 def _revoked_since(database: Path, working: set[str]) -> frozenset[str] | None:
-    """Return those of the tokens `working` that are revoked in the database, or None if it is missing or damaged.
+    """Return the names of the tokens that work in the copy (`working`), but are revoked in the database.
 
-    `working` has the names of the tokens that work in the copy.
+    Return None if the database is missing or damaged.
     """
     try:
         with surveyed(database) as survey:

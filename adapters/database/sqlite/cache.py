@@ -176,9 +176,7 @@ class Known:
         self.undone()
 
     def undone(self) -> None:
-        """Clear the notes about the present group, because it was rolled back or because `settled` has taken the notes
-        over.
-        """
+        """Clear the notes about the present group: it was rolled back, or `settled` has made its writes visible."""
         self._new_ends.clear()
         self._moved.clear()
 

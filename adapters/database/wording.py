@@ -16,6 +16,7 @@ ENGLISH: Mapping[str, str] = {
     "database.keys.twice": "it has no key, or two with one id",
     "database.keys.lost": "The keys {path} are missing, and they made the MACs of everything in {database}. Put the file back from a backup. If there is none, move the state folder away and start again: nothing in it can be verified or decided.",
     "database.keys.unreadable": "The keys in {path} can't be read: {why}.",
+    "database.keys.unwritable": "The keys in {path} can't be replaced: {why}. The old file is unchanged.",
     "database.keys.missing": "The MACs of open calls were made with keys that are missing: {ids}. Put them back into keys.json, after the first; they can go when those calls are over.",
     # messages about the state folder
     "database.folder.unusable": "The state folder {path} can't be used: {why}. Make it writable for the user that runs sayso, or name another folder: `state` in sayso.toml, --state for the demo.",

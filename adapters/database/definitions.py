@@ -429,7 +429,7 @@ def _of_outbox() -> dict[str, Definition]:
         "TO_SEND": Definition(
             "Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest"
             " row of a card, so that a card's messages keep their order. New cards, notices and outcomes come first."
-            " Refreshes of pending calls come last, and calm routes get no refreshes. (The first column is a minimum:"
+            " Refreshes of pending calls come last; routes in `calm` get no refreshes. (The first column is a minimum:"
             " SQLite takes the other columns from the row with the minimum.)",
             to_send,
         ),

@@ -99,7 +99,7 @@ REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SEL
 ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
 #: Return the outbox rows that may be sent now: one row for each route that isn't busy, and only the oldest row of a
 #: card, so that a card's messages keep their order. New cards, notices and outcomes come first. Refreshes of pending
-#: calls come last, and calm routes get no refreshes. (The first column is a minimum: SQLite takes the other columns
+#: calls come last; routes in `calm` get no refreshes. (The first column is a minimum: SQLite takes the other columns
 #: from the row with the minimum.)
 TO_SEND = "SELECT min(CASE WHEN (o.kind = 'edit' AND calls.state = 'awaiting_confirmation') THEN 4611686018427387904 ELSE 0 END + o.id) AS min_1, o.id, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route LEFT OUTER JOIN calls ON calls.ref = o.ref WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (o.kind = 'edit' AND calls.state = 'awaiting_confirmation' AND o.route IN (SELECT value FROM json_each(?))) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
 #: Lease an outbox row: no other sender may take it before the given time.

@@ -71,7 +71,10 @@ class Folder:
 
     @contextmanager
     def opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-        """Yield a descriptor of the folder with these components. Raises OSError, with ELOOP or ENOTDIR for a link."""
+        """Yield a descriptor of the folder with these components. With `make`, missing folders are made.
+
+        Raises OSError, with ELOOP or ENOTDIR for a link.
+        """
         at = os.open(self.root, _FOLDER)
         try:
             for part in parts:

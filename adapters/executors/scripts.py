@@ -423,7 +423,7 @@ def _inputs(reading: ShellReading) -> list[str]:
 
 
 def _only_reading() -> frozenset[str]:
-    """Return the programs that start no other program. Such a program only reads a script among its arguments."""
+    """Return the programs that start no other program. If an argument is a script, they read it and don't run it."""
     from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415
 
     return frozenset(STARTS_NOTHING)

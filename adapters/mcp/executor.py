@@ -58,7 +58,7 @@ class Watcher(Protocol):
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
         """Handle a log line of the server.
 
-        The service passes a line on only while all calls that run on that server belong to one caller.
+        The service passes a line on only while all calls that run on that server and are followed belong to one caller.
         """
 
     @property
@@ -98,7 +98,7 @@ class Servers:
     # -- the methods of `hitl.ports.Executor` ---------------------------------------------------------------
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the server's last declaration of the tool, or None if it didn't declare the tool."""
+        """Return the facts that the server last declared about a tool, or the facts about an operation, else None."""
         upstream = self.upstreams.get(tools)
         if upstream is None:
             return None
@@ -232,9 +232,9 @@ class Servers:
             await tell(event)
 
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
-        """Pass a log line to the caller whose calls run on this server.
+        """Pass a log line to the watchers of the calls that run on this server.
 
-        If several callers' calls run there, drop the line.
+        If the watchers belong to several callers, drop the line.
         """
         watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
         if len({watcher.whose for watcher in watchers}) != 1:

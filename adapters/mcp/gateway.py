@@ -275,7 +275,7 @@ class Gateway:
     # -- the gateway's own tools ----------------------------------------------------------------------------
 
     async def status(self, caller: Caller, named: str) -> Call:
-        """Return one of the caller's calls. If it hasn't ended, wait for it first. Raises SaysoError."""
+        """Return one of the caller's calls. If it hasn't ended, wait for it for a short time. Raises SaysoError."""
         call = await self._known(caller, named)
         call = await self._desk.explained(call, self._waits.shortest_leg_s)
         return await self._desk.ended(call, self._waits.shortest_leg_s) if call.state is State.EXECUTING else call

@@ -166,7 +166,7 @@ class Upstream:
         ready.exception()
 
     def _postpone(self, why: str) -> None:
-        """Set the earliest time of the next start. Each time the server ends soon after a start, the pause grows."""
+        """Set the earliest time of the next start. Each time a start fails or the server soon ends, the pause grows."""
         now = asyncio.get_running_loop().time()
         if now - self._began > LONGEST_S:
             self._backoff.reset()

@@ -275,7 +275,8 @@ def after_push_back(request: Request, problem: Mapping[str, Any], clock: Callabl
     """Ask again, alone, for a call that had no room in a batch: after the pause that the service named.
 
     This goes on for ten minutes at most. `request` has the key that the call had in the batch. Only the asking is
-    repeated, and never the steps after it. Raises ClientError for any other problem, and when the ten minutes are over.
+    repeated, and never the steps after it. Raises ClientError if `problem` is of another kind, and when the ten minutes
+    are over.
     """
     error, pause = answered(dict(problem)), problem.get("retry_after") or _PAUSE_S
     if error.code != _PUSHED_BACK:
@@ -361,7 +362,7 @@ def _whole(call: dict[str, Any]) -> dict[str, Any]:
 def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
     """Return the outcome of a call that the policy denied or that can't be claimed. Raise any other error again.
 
-    `known` says that the service has recorded the call.
+    `known` says that the service may have recorded the call earlier, under the same key.
     """
     if error.code == "CALL_DENIED":
         return NotRun("denied", error.message, error.ref or ref, error.message)

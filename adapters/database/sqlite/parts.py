@@ -94,7 +94,10 @@ class SqliteCalls(Part):
         return self._waiting(self._memory.asked_in(origin, limit), limit)
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
-        """Return the pending calls that were asked in a conversation or have a card there, the oldest first."""
+        """Return the pending calls that were asked in a conversation or have a card there, the oldest first.
+
+        If `thread` is the message id of a pending call's card, that call is among them.
+        """
         refs = self._memory.standing_in(place, limit)
         under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
         return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
@@ -269,7 +272,7 @@ class SqliteOutbox(Part):
 
 
 class SqliteInbox(Part):
-    """Stores the events of chat platforms until they are handled (`hitl.ports.Inbox`)."""
+    """Stores the events of chat platforms, and whether each was handled (`hitl.ports.Inbox`)."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was known already."""

@@ -122,7 +122,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         """Write a mark to this path now and from now on. Return whether the database is as new as the mark in the file.
 
         If the database is older than the mark, it was restored from an older copy, and the caller must let none of its
-        open calls run.
+        open calls run. The result is also False if lines of the record are missing, or if the mark can't be read.
         """
         mark = Mark(path, self.keys)
         last, lines = self._read(sql.POSITION)[0]

@@ -56,7 +56,8 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A group has at most this many units. Writing a larger group would block the event loop for more than 2 ms.
+#: A group has at most this many units besides new calls. Writing a larger group would block the event loop for more
+#: than 2 ms.
 LARGEST_GROUP = 256
 #: Seconds that a unit waits while another program locks the database.
 LOCK_WAIT_S = 5.0

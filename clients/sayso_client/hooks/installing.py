@@ -296,7 +296,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def check_version(host: str) -> str | None:
-    """Return a sentence if the host's version is unknown, or older than the version that was tried; else None."""
+    """Return a sentence if the host is missing, or if its version is unknown or older than the tried version.
+
+    Return None for a version that is known and at least as new.
+    """
     known = module(host)
     program = shutil.which(known.PROGRAM)
     if program is None:

@@ -49,7 +49,10 @@ def asked(event: Mapping[str, Any]) -> Asked:
 
 
 def put(text: str, command: str, wait_s: int) -> str:
-    """Return the settings with our plugin, which runs this command for each call. Raises ValueError for other JSON."""
+    """Return the settings with our plugin, which runs this command for each call.
+
+    Raises ValueError or TypeError if the text isn't a JSON object.
+    """
     from sayso_client.hooks.installing import as_json, from_json
 
     document = from_json(text)

@@ -56,8 +56,8 @@ class Talk:
             colour=colour,
             screen=self._screen,
         )
-        # The session erases the typed line, and we show it again ourselves. So we know which lines are above the
-        # prompt.
+        # prompt_toolkit erases the typed line, and we show the line again ourselves. So we know which lines are above
+        # the prompt.
         self._session: PromptSession[str] = PromptSession(
             _PROMPT,
             bottom_toolbar=self._bar,

@@ -17,8 +17,7 @@ from enum import StrEnum
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from transitions import EventData, Machine, MachineError, Transition
-from transitions import State as Place
+from transitions import Event, EventData, Machine, Transition
 
 from hitl.call import Call, Decision, Result, State
 from hitl.errors import IllegalTransition
@@ -139,17 +138,13 @@ def machine_config() -> dict[str, Any]:
     }
 
 
-class _State(Place):
-    """A state of the machine that runs no callbacks.
+class _Event(Event):
+    """An event that only fires its transitions, because the machine has no callbacks and no queue of events."""
 
-    The library `transitions` otherwise looks for callbacks and logs at each change of state, which takes time.
-    """
-
-    def enter(self, event_data: EventData) -> None:
-        """Do nothing, because there are no callbacks on entry."""
-
-    def exit(self, event_data: EventData) -> None:
-        """Do nothing, because there are no callbacks on exit."""
+    def trigger(self, model: Subject) -> bool:  # type: ignore[override]  # the machine passes no further arguments
+        """Fire the transitions from the model's state in turn. Return whether a transition changed the state."""
+        event_data = EventData(None, self, self.machine, model, args=(), kwargs={})
+        return any(transition.execute(event_data) for transition in self.transitions.get(model.state, ()))
 
 
 class _Transition(Transition):
@@ -160,16 +155,16 @@ class _Transition(Transition):
 
     def execute(self, event_data: EventData) -> bool:
         """Check the guards and, if they hold, change the subject's state. Return whether they hold."""
-        if not self._eval_conditions(event_data):
-            return False
-        self._change_state(event_data)
-        return True
+        holds = self._eval_conditions(event_data)
+        if holds:
+            event_data.machine.set_state(self.dest, event_data.model)  # type: ignore[arg-type]  # no row lacks a state
+        return holds
 
 
 class _Machine(Machine):
-    """The machine of the table, without callbacks. Looking for callbacks took 40 % of the time of a trigger."""
+    """The machine of the table, without callbacks. Looking for callbacks took two thirds of the time of a trigger."""
 
-    state_cls = _State
+    event_cls = _Event
     transition_cls = _Transition
 
 
@@ -181,10 +176,7 @@ def destination(subject: Subject, trigger: Trigger) -> State | None:
 
     Return None if the table has no row for this trigger and state, or if its guard doesn't hold.
     """
-    try:
-        moved = MACHINE.events[trigger.value].trigger(subject)
-    except MachineError:
-        return None
+    moved = MACHINE.events[trigger].trigger(subject)
     return _STATES[subject.state] if moved else None
 
 
@@ -199,7 +191,7 @@ def advance(
     table doesn't allow. The given call is never changed.
     """
     claimed = call.claim is not None
-    subject = Subject(call.state.value, call.decision, claimed, claimed if started is None else started, call.result)
+    subject = Subject(call.state, call.decision, claimed, claimed if started is None else started, call.result)
     state = destination(subject, trigger)
     wanted = RESULTS.get(trigger)
     if state is None or (wanted is None) != (result is None) or (wanted and result not in wanted):

@@ -31,7 +31,10 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """The end of a request for permission: the call may run, or the reason why it may not."""
+    """The outcomes of asking whether a call may run.
+
+    After `allowed` and `approved` it may run, after the others not.
+    """
 
     ALLOWED = "allowed"
     DENIED = "denied"

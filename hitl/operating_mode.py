@@ -101,17 +101,17 @@ class Terms:
 
 
 def passed(verdict: Verdict) -> Verdict:
-    """Return the verdict changed so that the call runs unasked, because no surface could show its card."""
+    """Return a copy of the verdict that lets the call run unasked, because no surface could show its card."""
     return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
-    to high or critical, critical calls, calls that run files that no precondition covers, and calls whose caller
-    demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of
-    range.
+    The risk is at least the floor that the executor set. Four kinds of calls never run unasked: calls whose risk this
+    floor raises to high or critical, critical calls, calls that run files that no precondition covers, and calls whose
+    caller demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out
+    of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))

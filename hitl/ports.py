@@ -257,9 +257,12 @@ class Inbox(Protocol):
         """Return the latest event of a source, handled or not, or None if the source has sent no event yet."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event. Return whether the event is now set aside, after `aside_after` failures.
+        """Count a failure to handle the event.
 
-        Return None, without counting, if the event is handled or was set aside before.
+        After `aside_after` failures the event is set aside, and never tried again.
+
+        Return whether that happened now. Return None, without counting, if the event is handled or was set aside
+        before.
         """
 
 
@@ -667,9 +670,7 @@ class Paths(Protocol):
         """Return whether the file system at this path treats `A` and `a` as the same name."""
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use in this folder.
-
-        Return None if git would find no repository up to `/`.
+        """Return the repository that git would use in this folder, or None if there is no repository up to `/`.
 
         Never runs git and never raises. A repository that can't be read has `armed` set.
         """

@@ -67,7 +67,7 @@ def compared(args: Mapping[str, Any]) -> str | None:
 def unified(args: Mapping[str, Any]) -> str | None:
     """Return the change between the old and the new texts in these (masked) arguments as a unified diff, for programs.
 
-    The diff has file names and line numbers, so that a program can parse it. Return None if the arguments show no
+    The diff has header lines and line numbers, so that a program can parse it. Return None if the arguments show no
     change, or if the change is only in masked parts.
     """
     # Most edits replace a part of a file that ends within a line. Both texts get a line feed, so that the diff has no

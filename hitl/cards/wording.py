@@ -915,7 +915,7 @@ class _Count(int):
     `{count:request is|requests are}` gives the number and one of the two texts: "1 request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - never subclassed, so it needs no `Self`
         made = super().__new__(cls, value)
         made.mark = mark
         return made
@@ -951,8 +951,8 @@ _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as the catalogue's sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero.
-#: They stay unchanged.
+#: A number in a sentence of the catalogue. It has no zero at its beginning. So most texts of digits, such as refs and
+#: file names, are not taken for numbers.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of the catalogue. It is quoted, or it is so plain that it needs no quotation marks
 #: (`hitl.cards.text.quoted`).

@@ -230,9 +230,9 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 
 
 def _runs_on(parse: Parse, at: int) -> bool:
-    """Return whether a word directly follows the no, without a comma or another stop between them.
+    """Return whether a word directly follows the no, without punctuation between them.
 
-    In scripts that put no blanks between words, a blank counts as a stop.
+    In scripts that put no blanks between words, a blank counts as punctuation.
     """
     if at == len(parse.tokens) or parse.tokens[at].kind is not TokenKind.WORD:
         return False
@@ -240,7 +240,7 @@ def _runs_on(parse: Parse, at: int) -> bool:
 
 
 def _glued(parse: Parse, at: int) -> bool:
-    """Return whether a sign that is no stop directly follows the no: "no=yes", "n°"."""
+    """Return whether a sign other than usual punctuation directly follows the no: "no=yes", "n°"."""
     return at > 0 and parse.tokens[at].kind is TokenKind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 

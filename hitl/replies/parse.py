@@ -116,7 +116,7 @@ class Parse:
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def end(self) -> int:
-        """Return the index after the last token that isn't a stop such as a full stop."""
+        """Return the number of tokens without the punctuation at the end of the message."""
         end = len(self.tokens)
         while end and self.tokens[end - 1].kind is TokenKind.BREAK:
             end -= 1
@@ -125,8 +125,8 @@ class Parse:
     def asks_back(self) -> bool:
         """Return whether the message ends with a yes and a tag that asks for a confirmation: "ok, vero".
 
-        If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain a
-        stop.
+        If the tag is the end of a longer phrase, it asks nothing: "sí, es verdad". The longer phrase may contain
+        punctuation.
         """
         end = self.end()
         return any(self._is_tag(at, end) for at in range(max(1, end - _LONGEST_TAG), end))
@@ -181,7 +181,7 @@ class Parse:
         return idiom and not agrees
 
     def is_idiom(self) -> bool:
-        """Return whether the whole message, without its stops, is an idiom that is no answer: "no... wait"."""
+        """Return whether the whole message, without its punctuation, is an idiom that is no answer: "no... wait"."""
         if TokenKind.BREAK not in self.kinds:
             return False
         stops = [token.text in _PAUSES for token in self.tokens]
@@ -291,9 +291,9 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Return whether an idiom that is no answer may accompany a yes: "no problem".
+    """Return whether a phrase that the files list as no answer may still accompany an answer: "no problem".
 
-    The language files list praise under both "beside yes" and "no answer". Praise alone is no yes, even if the files
-    also list the same words as a yes.
+    The language files list praise under both "beside yes" and "no answer". Praise may come with a yes. But praise alone
+    is no yes, even if the files also list the same words as a yes.
     """
     return bool(roles & POLITE and (core & YES or not roles & core))

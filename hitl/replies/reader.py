@@ -287,7 +287,7 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Return the reading of a no in a language without a file, with a reason after a comma or a colon.
 
     The words before that sign must be a no and nothing more. Return None if they aren't, if the words after it are an
-    answer in such a language too, or if the message holds anything except words, stops and refs.
+    answer in such a language too, or if the message holds anything except words, punctuation and refs.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
     if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
@@ -303,8 +303,8 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
 def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     """Return the reading of a no whose reason is in another language: "nein, wrong branch".
 
-    A stop or a line break must separate the two. The language of the reason must know no word before the stop, and must
-    find no yes, doubt or question after it. Return None for all other messages.
+    A punctuation mark or a line break must separate the two. The language of the reason must know no word before it,
+    and must find no yes, doubt or question after it. Return None for all other messages.
     """
     tokens = parse.tokens
     stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)

@@ -222,8 +222,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
-    #: has checked that the caller may name them.
+    #: More routes for the card, in addition to the routes of the origin. The interface that took the request (HTTP,
+    #: MCP, ...) has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
@@ -240,7 +240,7 @@ class ToolInfo(Struct, frozen=True):
     idempotent: bool = False
     #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
+    #: Hints about the tool's effects. The keys are the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
     #: Whether another program, such as an MCP server, serves the tool. The name of such a tool proves nothing.
     foreign: bool = False

@@ -194,7 +194,8 @@ class Platform(Protocol):
     def receiver(self, woken: Callable[[], None]) -> Receiver | None:
         """Return the receiver that fetches events, or None if the platform pushes them to `endpoint`.
 
-        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError.
+        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError if a needed setting is
+        missing.
         """
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:

@@ -129,7 +129,7 @@ class Calls(Protocol):
         """Return the call that the requester made with this idempotency key, or None."""
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first: those older than the call `before`, or the newest of all.
+        """Return at most `limit` calls, newest first. With `before`, return only calls that are older than that call.
 
         With `pending`, return only pending calls.
         """
@@ -436,7 +436,7 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
         """Return a text for people, in their language, about the messages that the agent understands."""
@@ -546,7 +546,7 @@ class ResumingAgent(Protocol):
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
         """Return a text for people, in their language, about the messages that the agent understands."""

@@ -196,7 +196,7 @@ _FORMATS = (
         ":",
         _START + r"(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
     ),
-    _format(  # Discord bots
+    _format(  # Discord bot tokens
         ".",
         _START + r"(?P<secret>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?![\w.-])",
     ),

@@ -33,7 +33,7 @@ class Draft(Struct, frozen=True):
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
-        """Return the call in its first state. The caller still has to set `row_mac`."""
+        """Return the call in the state `idle`, before its decision. The caller still has to set `row_mac`."""
         ask, prepared = self.ask, self.prepared
         return Call(
             ref=new_ref(now),

@@ -190,7 +190,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
 async def leave_open(
     gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
-    """Store a prompt for one person about a call, and a line of the record with the reason that came with the reply."""
+    """Store a prompt for one person about a call, and a line of the audit record with the reason in the reply."""
 
     def seal(now: datetime) -> Change:
         entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)

@@ -43,7 +43,7 @@ DECIDED = frozenset(
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
 _DECISION, _CLAIM, _RESULT = (frozenset({step}) for step in ("decision", "claim", "result"))
 _NOTHING: frozenset[str] = frozenset()
-#: Event -> the steps that its line of the record reports. Each step happens only once in the life of a call.
+#: Event -> the steps that its line of the audit record reports. Each step happens only once in the life of a call.
 _STEPS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(DECIDED, _DECISION),
     Event.CLAIMED: _CLAIM,

@@ -200,12 +200,11 @@ class Verdict(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """A request for a tool call, before the gate judges it.
 
-    It holds the agent's words, and what the caller's login proves.
-
-    `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
-    own words, and the card marks them as the agent's. If `must_ask` is true, a person is asked even if the policy would
-    allow the call. No field can demand the opposite. `key` is the caller's idempotency key, unique for each requester.
-    `previous` names an ended call that this call repeats.
+    It holds the agent's words, and the facts that the caller's credentials prove. `requester` is a principal. `origin`
+    is the conversation in which the call was asked for. `note` holds the agent's own words, and the card marks them as
+    the agent's. If `must_ask` is true, a person is asked even if the policy would allow the call. No field can demand
+    the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that
+    this call repeats.
     """
 
     tools: str

@@ -201,7 +201,7 @@ class Noted(StrEnum):
     TOOL = "card.does.fallback"
     #: The same call is already pending, with the short ref `short`.
     SAME = "card.same"
-    #: The installation isn't in the mode `enforce`, but in this one: `mode`.
+    #: The mode of the installation, if that isn't `enforce`: `mode`.
     MODE = "card.mode"
     #: The call is an agent's question to people.
     QUESTION = "question.does"

@@ -257,12 +257,10 @@ class Inbox(Protocol):
         """Return the latest event of a source, handled or not, or None if the source has sent no event yet."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event.
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        After `aside_after` failures the event is set aside, and never tried again.
-
-        Return whether that happened now. Return None, without counting, if the event is handled or was set aside
-        before.
+        After `aside_after` failures an event is set aside: it isn't tried again. Return None, without counting, if the
+        event is handled or was set aside before.
         """
 
 
@@ -444,7 +442,7 @@ class Agent(Protocol):
     def understands(self, text: str) -> bool:
         """Return whether a text is meant for the agent.
 
-        This is asked about texts that may also be unclear answers to cards.
+        The service calls this for a text that may also be an unclear answer to a card.
         """
 
     async def take(self, turn: Turn) -> str:

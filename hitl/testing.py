@@ -391,12 +391,9 @@ class MemoryInbox(_Memory):
         return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
-        """Count a failure to handle the event.
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        After `aside_after` failures the event is set aside, and never tried again.
-
-        Return whether that happened now. Return None, without counting, if the event is handled or was set aside
-        before.
+        Return None, without counting, if the event is handled or was set aside before.
         """
         kept = self._inbox.get((source, event))
         if kept is None or kept.done:

@@ -388,7 +388,7 @@ class _Teller:
 def _values(shown: Shown) -> Iterator[str]:
     """Yield the name and the value of each argument on a card.
 
-    Texts are quoted, so that none looks like another argument.
+    Texts are quoted, so that a text can't look like another argument.
     """
     name = ""
     for part in shown.parts:

@@ -70,8 +70,8 @@ def unified(args: Mapping[str, Any]) -> str | None:
     The diff has header lines and line numbers, so that a program can parse it. Return None if the arguments show no
     change, or if the change is only in masked parts.
     """
-    # Most edits replace a part of a file that ends within a line. Both texts get a line feed, so that the diff has no
-    # mark for a missing one. If the edit adds or removes the last line feed, the diff shows this.
+    # Most edits replace a part of a file that ends within a line. So both texts get a final line feed here. Without it,
+    # the diff would say that the file's last line feed is missing.
     texts = [
         (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
         for old, new in _edits(args)

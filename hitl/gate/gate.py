@@ -91,8 +91,7 @@ class Gate(GateContext):
         return await end.orphaned(self, call)
 
     async def void(self, call: Call) -> Call | None:
-        """End a call that is open in a database restored from a backup, because it may have run after the backup was
-        made.
+        """End a call that is open in a restored database, because it may have run after the backup was made.
 
         Return the ended call, or None if the call was changed before the write.
         """

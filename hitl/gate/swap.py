@@ -1,9 +1,9 @@
-"""The swap: the one conditional write that changes a call. Also the rows that it adds, and the end of overdue calls.
+"""Writes changes of calls by swaps (conditional writes), with the rows that belong to a change, and ends overdue calls.
 
 Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
 that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
-no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same
-commit as the UPDATE, so none of them exists without the change that it belongs to.
+no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same commit as
+the UPDATE, so none of them exists without the change that it belongs to.
 """
 
 from __future__ import annotations

@@ -254,8 +254,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
 async def _end_instead(
     gate: GateContext, reply: Reply, call: Call, end: Callable[[datetime], Call], actor: str, why: str
 ) -> Call | None:
-    """End a call instead of approving it, after a person approved it too late for the current rules, and return the
-    call.
+    """End a call that a person approved too late for the current rules, and return the ended call.
 
     Return None if the call was changed, or its time ended, before the write.
     """

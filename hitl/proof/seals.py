@@ -191,7 +191,7 @@ def broken(keys: Keyring, call: Call) -> str | None:
     return next((part for part, whole in parts.items() if not whole), None)
 
 
-# -- the rows of a store that aren't calls ----------------------------------------------------------------------
+# -- the other rows of a store: events, cards, prompts, moves, messages, turns -----------------------------------
 
 
 def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: datetime) -> str:

@@ -225,7 +225,7 @@ class Parse:
         return found
 
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
-        """Return whether the longest phrase consists of a phrase that is no answer and one polite word.
+        """Return whether the longest phrase ends with a polite word, and the words before it are no answer.
 
         An example is "okay so please".
         """

@@ -588,7 +588,7 @@ class PostKind(StrEnum):
 
 
 class Post(Struct, frozen=True):
-    """An outbox row: a message about a call that is to be sent to a route."""
+    """An outbox row: a message about a call, and the route to which it is to be sent."""
 
     ref: str
     route: str

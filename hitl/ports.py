@@ -423,9 +423,8 @@ class Turn(Protocol):
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
         """Make a call, wait for its end, and return it with its output.
 
-        It may have run, or been denied, or not been approved.
-
-        This may take as long as people take to answer. Raises hitl.errors.SaysoError if the call can't be asked for.
+        It may have run, or been denied, or not been approved. This may take as long as people take to answer. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -517,10 +516,9 @@ class StoredTurn(Protocol):
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over.
 
-        After a rejection, first wait for a reason if one may still follow.
-
-        `name` identifies the call within its turn. If the turn made a call of that name before, the method returns that
-        call and makes no other. Raises hitl.errors.SaysoError if the call can't be asked for.
+        After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
+        If the turn made a call of that name before, the method returns that call and makes no other. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -591,9 +589,7 @@ class Executor(Protocol):
     async def prepare(self, ask: Ask) -> Preparation:
         """Return what the call would do, and which preconditions must hold when it runs.
 
-        People are asked only afterwards.
-
-        Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
+        People are asked only afterwards. Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
 
     async def still_holds(self, call: Call) -> str | None:
@@ -605,7 +601,7 @@ class Executor(Protocol):
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
         """Run the stored call within the time limit, and report how the run ended.
 
-        An error of the tool becomes a report.
+        If the tool fails, the report says so. The method doesn't raise the tool's errors.
         """
 
 
@@ -689,10 +685,9 @@ class Paths(Protocol):
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Return the files below a folder, after visiting at most `most` entries.
 
-        Return None if nothing is at this path.
-
-        Links are listed and not followed, except `path` itself. If `path` is a file, only that file is listed. Without
-        `deep`, only the entries of the folder itself are listed, including its folders. Never raises.
+        Return None if nothing is at this path. Links are listed and not followed, except `path` itself. If `path` is a
+        file, only that file is listed. Without `deep`, only the entries of the folder itself are listed, including its
+        folders. Never raises.
         """
 
 

@@ -158,9 +158,7 @@ def _diff(old: str, new: str, *, closely: bool) -> str:
 def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[str]) -> Edit | None:
     """Return the change in an argument that holds a diff, or a patch in the format of Codex.
 
-    Return None for other arguments.
-
-    A patch in the format of Codex holds the names of its files.
+    Return None for other arguments. A patch in the format of Codex holds the names of its files.
     """
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None

@@ -42,10 +42,8 @@ def check(template: str) -> str:
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
     """Return the filled headline, and the names of the arguments that it shows whole.
 
-    Return None if an argument is missing.
-
-    `args` must be masked already. If the headline cuts an argument, or shows only a part of it, the argument isn't
-    among these names.
+    Return None if an argument is missing. `args` must be masked already. If the headline cuts an argument, or shows
+    only a part of it, the argument isn't among these names.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():

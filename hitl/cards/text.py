@@ -216,10 +216,9 @@ def _count(match: regex.Match[str]) -> int:
 def _kept(match: regex.Match[str]) -> int:
     """Return the number of combining marks at the beginning of this run that stay.
 
-    The other marks are escaped or counted.
-
-    The number is 0 at the start of the text, after a blank, and after an escaped character. There the marks would
-    change the look of a character that isn't part of the text, or of Sayso's own escape.
+    The other marks are escaped or counted. The number is 0 at the start of the text, after a blank, and after an
+    escaped character. There the marks would change the look of a character that isn't part of the text, or of Sayso's
+    own escape.
     """
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT

@@ -871,11 +871,10 @@ class Wording:
     def retold(self, text: str) -> str:
         """Return the sentence of a stored fact, or the translation of a stored English sentence.
 
-        Return other texts unchanged.
-
-        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
-        an executor stores an English sentence; earlier versions stored only sentences. A text is translated only if it
-        is a whole sentence of the catalogue. The values in it aren't translated.
+        Return other texts unchanged. A call is stored before anybody knows who reads its card. So the gate stores a
+        fact (`hitl.outcomes.Noted`), and an executor stores an English sentence; earlier versions stored only
+        sentences. A text is translated only if it is a whole sentence of the catalogue. The values in it aren't
+        translated.
         """
         told = noted(text)
         return self.sentence(told) if told else self._retold(text)
@@ -946,7 +945,8 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The names of values that are a number with its unit. `_COUNTED` adds the value that may hold another sentence.
+#: The names of values such as "3 files": a number with its unit. `_COUNTED` adds the one value that may hold another
+#: sentence.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.

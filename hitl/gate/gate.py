@@ -37,9 +37,8 @@ class Gate(GateContext):
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Handle a reply from any surface.
 
-        Return one answer, or one answer for each call if the words name several calls.
-
-        People's mistakes give answers, not errors. Raises Unavailable if nothing could be recorded.
+        Return one answer, or one answer for each call if the words name several calls. People's mistakes give answers,
+        not errors. Raises Unavailable if nothing could be recorded.
         """
         return await decide.decide(self, reply)
 

@@ -74,12 +74,15 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the stored form of the sentence on the card, for a call that its caller runs."""
+    """Return the sentence for the card, in the form for the store, for a call that its caller runs."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the stored form of the sentence on the card, for a call with unknown effects. It names only the tool."""
+    """Return the sentence for the card, in the form for the store, for a call with unknown effects.
+
+    The sentence names only the tool.
+    """
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 

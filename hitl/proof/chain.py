@@ -1,10 +1,9 @@
 """The audit record as hash chains.
 
-They reveal every line that was changed, removed or inserted, except at a chain's end.
-
-Each call has its own chain. The events of the service have a chain with the ref "". The field `hash` ties a line to the
-line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys
-can forge a chain. Lines of the first format have a plain SHA-256 there.
+They reveal every line that was changed, removed or inserted, except at a chain's end. Each call has its own chain. The
+events of the service have a chain with the ref "". The field `hash` ties a line to the line before it: it is a MAC over
+the earlier line's `hash` and over everything in this line. So nobody without the keys can forge a chain. Lines of the
+first format have a plain SHA-256 there.
 
 The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
 back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim

@@ -107,9 +107,7 @@ def _after_turn(parse: Parse) -> Reading | None:
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     """Return the reading of a message that says yes: an approval, or unclear for a doubtful yes.
 
-    Return None without a yes.
-
-    `furthest` and `yes` are the result of `Parse.covered` for the whole message.
+    Return None without a yes. `furthest` and `yes` are the result of `Parse.covered` for the whole message.
     """
     end = len(parse.tokens)
     everything = furthest < end

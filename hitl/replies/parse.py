@@ -97,11 +97,9 @@ class Parse:
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
         """Follow phrases from the token `start` on that leave no gaps.
 
-        Return how far they reach, and whether they decide.
-
-        A phrase may be used if it has a role in `core` or `also`, is polite, or introduces a ref. The phrases decide if
-        one of them has a role in `core`. If a greeting follows that phrase, it decides only if OPENS is in `also`,
-        because a greeting belongs at the beginning of a reply.
+        Return how far they reach, and whether they decide. A phrase may be used if it has a role in `core` or `also`,
+        is polite, or introduces a ref. The phrases decide if one of them has a role in `core`. If a greeting follows
+        that phrase, it decides only if OPENS is in `also`, because a greeting belongs at the beginning of a reply.
         """
         reach = {start: False}
         furthest = start

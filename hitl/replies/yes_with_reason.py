@@ -16,10 +16,8 @@ _MAY_BE_A_REASON = (Doubt.WORD, Doubt.REMARK)
 def reasoned_yes(text: str) -> Reading | None:
     """Return the approval and its reason, for words such as `approve K7Q2MX because it was announced`.
 
-    Else return None.
-
-    The words before the first "because" must be a yes that is understood whole. The words after it may be unknown, but
-    they must hold no question, condition, change of mind, hedge or no.
+    Else return None. The words before the first "because" must be a yes that is understood whole. The words after it
+    may be unknown, but they must hold no question, condition, change of mind, hedge or no.
     """
     head, *rest = _BECAUSE.split(text, maxsplit=1)
     if not rest or not rest[0].strip() or verdict(read(text)).doubt != Doubt.WORD:

@@ -31,10 +31,7 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """The outcomes of asking whether a call may run.
-
-    After `allowed` and `approved` it may run, after the others not.
-    """
+    """The outcomes of asking whether a call may run. The call may run only after `allowed` or `approved`."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -192,7 +189,7 @@ class Verdict(Struct, frozen=True):
     def ground(self) -> str:
         """The name of the rule that decided.
 
-        If no rule decided, the reason of the verdict, such as `default_action`.
+        If no rule decided, it is the reason of the verdict, such as `default_action`.
         """
         return self.rule or self.reason.value
 
@@ -413,7 +410,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """The kinds of replies. For each kind, another part of the reply names the call."""
+    """The kinds of replies: by a button, by a command, in words, by a reaction, or through the API."""
 
     BUTTON = "button"
     COMMAND = "command"

@@ -76,8 +76,8 @@ class Unit(Struct, frozen=True):
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
-    #: Whether the unit stores a new call. A store may write other units first, but stores new calls in the order of
-    #: `commit`.
+    #: Whether the unit stores a new call. A store may write other units earlier, but stores new calls in the order in
+    #: which `commit` was called.
     new: bool = False
 
 
@@ -108,7 +108,7 @@ class Calls(Protocol):
     def clock(self) -> Clock:
         """The store's clock. It gives the time of each unit and never goes below a stored time.
 
-        Use it for all comparisons.
+        Use it for all times that are compared with stored times.
         """
 
     async def commit(self, unit: Unit) -> Change | None:
@@ -353,8 +353,8 @@ class PlatformError(Exception):
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
     can be sent to that conversation any more, because it is gone or Sayso lost access to it. If one person alone caused
-    that, for example by blocking the bot, `lost` is False. Otherwise that person could make `fallback` run a call
-    unasked. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
+    that, for example by blocking the bot, `lost` is False. Otherwise that person could make a call run unasked by the
+    setting `fallback`. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -526,7 +526,7 @@ class StoredTurn(Protocol):
 class Explaining:
     """A person's question about a pending call of an agent."""
 
-    #: The person's question, and below it the principal who asked it.
+    #: The person's question. The next field holds the principal who asked it.
     text: str
     who: str
     #: The text of the card, with secrets masked.
@@ -625,12 +625,12 @@ class PolicySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository: the repository that git would use in some folder."""
+    """The repository that git would use in a folder."""
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: Why even a read-only git command there could run a program or read outside the repository: the first such
-    #: configuration key, file or fault that was found. None if nothing was found.
+    #: The reason why even a read-only git command there could run a program or read outside of the repository: a
+    #: configuration key, a file or a fault. It is the first reason that was found, or None.
     armed: str | None
     #: Whether a remote address in the git configuration holds a user name or a password.
     secret: bool = False

@@ -483,7 +483,7 @@ def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
 def _hide(value: Any) -> Any:
     """Return the value under a secret's name, with every text and number in it masked.
 
-    A known prefix of a text stays.
+    A text keeps a known prefix, such as `ghp_`.
     """
     if isinstance(value, dict):
         return {key: _hide(item) for key, item in value.items()}

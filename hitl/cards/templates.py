@@ -54,9 +54,9 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the argument, or the value inside an argument, with this name, as text.
+    """Return the value that a name in a template means, as text.
 
-    Return None if it is missing, is a list or an object, or is blank.
+    Return None if the value is missing, is a list or an object, or is blank.
     """
     found: Any = args.get(name)
     if found is None:

@@ -38,8 +38,8 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# The number of characters before a cut that are searched for a certain cluster boundary. Clusters of real text are far
-# shorter.
+# The number of characters before a cut that are searched for a place where a cluster surely begins. Clusters of real
+# text are far shorter.
 _LOOK_BACK = 1000
 # The number of characters that are made visible at each end of a long text, because one line shows only its two ends.
 _EDGE = 5000

@@ -909,7 +909,7 @@ class Wording:
 
 
 class _Count(int):
-    """A whole number that knows how a language writes it: `{count:,}` puts the language's separator between thousands.
+    """A whole number in the format of a language: `{count:,}` puts the language's separator between thousands.
 
     `{count:request is|requests are}` gives the number and one of the two texts: "1 request is", "2,000 requests are".
     """

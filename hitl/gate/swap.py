@@ -72,7 +72,7 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """End a call with a swap, because its time is over or because its process died.
+    """End a call with a swap, because its time is over or because the process that ran it died.
 
     If an older copy replaced the row, the call is ended as well, and its audit lines have the event `tampered`.
     """

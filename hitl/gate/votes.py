@@ -149,8 +149,8 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 def _came_before(reply: Reply, first: Prompt) -> bool:
     """Return whether a reply came before the person was asked for the second yes.
 
-    Such a reply is the first yes once more, or older than it. Only replies from the inbox are checked, because only the
-    inbox can hand over the same event twice.
+    Such a reply repeats the first yes, or is older than the first yes. Only replies from the inbox are checked, because
+    only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at

@@ -63,7 +63,7 @@ class Steps(Struct, frozen=True):
     heard: frozenset[str]
 
     def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
-        """Return the steps after one more line, which has this event.
+        """Return the steps of the chain after one more line with this event.
 
         `claimed` says whether the line's data have `claimed_by`, and `explained` whether they have `why`. `heard` is
         the inbox event that the line names, or None.
@@ -76,7 +76,7 @@ class Steps(Struct, frozen=True):
         return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final, events)
 
     def with_entry(self, entry: Entry) -> Steps:
-        """Return the steps after one more line, which is made from this entry."""
+        """Return the steps of the chain after one more line that is made from this entry."""
         claimed, explained, heard = "claimed_by" in entry.data, "why" in entry.data, entry.data.get("event")
         return self.after(entry.event, claimed=claimed, explained=explained, heard=str(heard) if heard else None)
 

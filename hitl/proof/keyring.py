@@ -80,7 +80,7 @@ def frame(parts: Iterable[str | bytes | None]) -> bytes:
 
 
 class Keyring:
-    """Makes MACs with the first master key, and verifies with all.
+    """Makes MACs with the first master key, and verifies MACs with all master keys.
 
     A MAC is stored as `KEYID:2:HEX`, with 64 hex digits. The keyring also verifies MACs of the first format,
     `KEYID:HEX`. They cover other bytes and use other derived keys. Raises ValueError for an empty list, a key of less

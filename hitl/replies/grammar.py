@@ -90,8 +90,8 @@ def _answer(parse: Parse, text: str) -> Reading:
 def _after_turn(parse: Parse) -> Reading | None:
     """Return the reading of a message that begins with a change of mind.
 
-    It is an approval ("I changed my mind, I accept"), or unclear if the rest holds a doubt. Return None for other
-    messages.
+    The reading is an approval ("I changed my mind, I accept"), or unclear if the rest holds a doubt. Return None for
+    other messages.
     """
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
@@ -162,9 +162,9 @@ def _asks_another(parse: Parse) -> bool:
 
 
 def _whose_words(parse: Parse) -> Doubt | None:
-    """Return why a yes isn't the person's own: it is in a transcript, or the message offers a choice.
+    """Return the reason why a yes isn't the person's own, or None if it is.
 
-    Else return None.
+    A yes isn't the person's own in a transcript, and in a message that offers a choice.
     """
     if _is_transcript(parse):
         return Doubt.SPEAKER
@@ -175,8 +175,8 @@ def _whose_words(parse: Parse) -> Doubt | None:
 def _is_transcript(parse: Parse) -> bool:
     """Return whether the message is a line of a transcript, with a speaker's name before a colon: "bot: yes".
 
-    Three things before the colon show no transcript: the bot's name, which addresses the bot; a yes; and a ref, which
-    names the call.
+    The message is no transcript if one of these is before the colon: the bot's name, which addresses the bot; a yes; or
+    a ref, which names the call.
     """
     if TokenKind.BREAK not in parse.kinds:
         return False
@@ -259,7 +259,7 @@ def _numbered(parse: Parse, at: int) -> bool:
 def _head(parse: Parse) -> int:
     """Return the index of the token at which a no begins, or NOWHERE.
 
-    Only polite words and the like may come before it.
+    Before the no there may only be polite words, mentions, refs, punctuation, and phrases that introduce a no.
     """
     at = 0
     while at < len(parse.tokens):

@@ -1,4 +1,4 @@
-"""Finds the author's own words in a message, without quoted lines and signatures. Also detects deceptive characters."""
+"""Finds the author's own words in a message, without quoted lines and signatures, and detects deceptive characters."""
 
 import re
 from functools import cache

@@ -99,7 +99,8 @@ class Parse:
 
         Return how far they reach, and whether they decide. A phrase may be used if it has a role in `core` or `also`,
         is polite, or introduces a ref. The phrases decide if one of them has a role in `core`. If a greeting follows
-        that phrase, it decides only if OPENS is in `also`, because a greeting belongs at the beginning of a reply.
+        that phrase, the phrase decides only if OPENS is in `also`, because a greeting belongs at the beginning of a
+        reply.
         """
         reach = {start: False}
         furthest = start
@@ -160,7 +161,7 @@ class Parse:
     def holds_idiom(self) -> bool:
         """Return whether the message, without its commas, holds an idiom that is no answer ("yeah, right") and no yes.
 
-        A phrase that is no answer and holds "please" is a request to others. It doesn't count as a yes either.
+        A phrase that is no answer and holds "please" is a request to others. Such a request doesn't count as a yes.
         """
         if TokenKind.BREAK not in self.kinds:
             return False

@@ -1,4 +1,4 @@
-"""The roles that a phrase can have in a reply, one bit each. Also the roles for each section of the language files."""
+"""The roles that a phrase can have in a reply, one bit each, and the roles for each section of the language files."""
 
 YES = 1
 POLITE = 2

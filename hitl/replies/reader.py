@@ -138,7 +138,7 @@ def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, ment
 def _breaks_off(tokens: list[Token]) -> bool:
     """Return whether the last sign of a message announces more words: "yes,", "ok:", "go -".
 
-    A comma after a blank doesn't, because transcripts of speech end with such a comma.
+    A comma after a blank announces nothing, because transcripts of speech end with such a comma.
     """
     if tokens[-1].kind is not TokenKind.BREAK:
         return False
@@ -303,8 +303,8 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
 def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     """Return the reading of a no whose reason is in another language: "nein, wrong branch".
 
-    A punctuation mark or a line break must separate the two. The language of the reason must know no word before it,
-    and must find no yes, doubt or question after it. Return None for all other messages.
+    A punctuation mark or a line break must separate the no from its reason. The language of the reason must know no
+    word of the no, and must find no yes, doubt or question in the reason. Return None for all other messages.
     """
     tokens = parse.tokens
     stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)

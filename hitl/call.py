@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 class Decision(StrEnum):
-    """The end of a request for permission: the call may run, or the reason why it may not."""
+    """The outcomes of asking whether a call may run. The call may run only after `allowed` or `approved`."""
 
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -189,7 +189,7 @@ class Verdict(Struct, frozen=True):
     def ground(self) -> str:
         """The name of the rule that decided.
 
-        If no rule decided, the reason of the verdict, such as `default_action`.
+        If no rule decided, it is the reason of the verdict, such as `default_action`.
         """
         return self.rule or self.reason.value
 
@@ -197,12 +197,11 @@ class Verdict(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """A request for a tool call, before the gate judges it.
 
-    It holds the agent's words, and what the caller's login proves.
-
-    `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
-    own words, and the card marks them as the agent's. If `must_ask` is true, a person is asked even if the policy would
-    allow the call. No field can demand the opposite. `key` is the caller's idempotency key, unique for each requester.
-    `previous` names an ended call that this call repeats.
+    It holds the agent's words, and the facts that the caller's credentials prove. `requester` is a principal. `origin`
+    is the conversation in which the call was asked for. `note` holds the agent's own words, and the card marks them as
+    the agent's. If `must_ask` is true, a person is asked even if the policy would allow the call. No field can demand
+    the opposite. `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that
+    this call repeats.
     """
 
     tools: str
@@ -219,8 +218,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further routes of the card, beside the routes of the origin. The interface that took the request (HTTP, MCP, ...)
-    #: has checked that the caller may name them.
+    #: More routes for the card, in addition to the routes of the origin. The interface that took the request (HTTP,
+    #: MCP, ...) has checked that the caller may name them.
     routes: tuple[str, ...] = ()
     #: The one surface that gets the card, for a test of that surface. '' means every surface of the routes.
     surface: str = ""
@@ -237,7 +236,7 @@ class ToolInfo(Struct, frozen=True):
     idempotent: bool = False
     #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
+    #: Hints about the tool's effects. The keys are the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
     #: Whether another program, such as an MCP server, serves the tool. The name of such a tool proves nothing.
     foreign: bool = False
@@ -411,7 +410,7 @@ class Vote(Struct, frozen=True):
 
 
 class ReplyKind(StrEnum):
-    """The kinds of replies. For each kind, another part of the reply names the call."""
+    """The kinds of replies: by a button, by a command, in words, by a reaction, or through the API."""
 
     BUTTON = "button"
     COMMAND = "command"
@@ -586,7 +585,7 @@ class PostKind(StrEnum):
 
 
 class Post(Struct, frozen=True):
-    """An outbox row: a message about a call that is to be sent to a route."""
+    """An outbox row: a message about a call, and the route to which it is to be sent."""
 
     ref: str
     route: str

@@ -48,7 +48,10 @@ class Connections:
         self._lingering = 0
 
     def enter(self, peer: str, party: Party) -> bool:
-        """Count one more connection of a peer until `leave`, and return True. Return False if that is one too many."""
+        """Count one more connection of a peer until `leave`, and return True.
+
+        Return False if there would be too many.
+        """
         own, kind = self._counts[peer, party], self._counts[party]
         of_kind = max(_FEW, int(self.most * _SHARES[party]))
         if own >= self.most // 4 or kind >= of_kind or self._all >= self.most:

@@ -98,8 +98,8 @@ class Delivery:
         """Record the message id of a card that was just posted, and handle a second copy.
 
         An earlier process may have posted the card too, and died before it recorded the message. If somebody has
-        pressed a button of that earlier copy, the store knows the earlier copy as the card, and the new copy becomes
-        the spare.
+        pressed a button of that earlier copy, the store knows the earlier copy as the card. In that case the new copy
+        becomes the spare copy.
         """
         route = sending.post.route
         known = await self._store.by_message(message) is not None

@@ -139,10 +139,10 @@ def machine_config() -> dict[str, Any]:
 
 
 class _Event(Event):
-    """An event that only fires its transitions, because the machine has no callbacks and no queue of events."""
+    """An event that only tries its transitions, because the machine has no callbacks and no queue of events."""
 
     def trigger(self, model: Subject) -> bool:  # type: ignore[override]  # the machine passes no further arguments
-        """Fire the transitions from the model's state in turn. Return whether a transition changed the state."""
+        """Try the transitions from the model's state, one after the other. Return whether one changed the state."""
         event_data = EventData(None, self, self.machine, model, args=(), kwargs={})
         return any(transition.execute(event_data) for transition in self.transitions.get(model.state, ()))
 

@@ -117,7 +117,7 @@ class Rejections:
 def _is_own(call: Ask | Call) -> bool:
     """Return whether this is a tool call of the service's own chat agent, and not a question.
 
-    The service also runs the calls of the MCP gateway, but those name a session. The chat agent's calls name none.
+    The service also runs the calls of the MCP gateway, but those calls name a session. The chat agent's calls don't.
     """
     question = is_asked(call) if isinstance(call, Ask) else is_question(call)
     return call.runs is Runs.SERVICE and not call.session and not question

@@ -63,7 +63,7 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """Return the verdict as the mode and the operator's longest pending time change it."""
+        """Return the verdict, changed by the mode and by the operator's longest pending time."""
         if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
             verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
@@ -101,17 +101,17 @@ class Terms:
 
 
 def passed(verdict: Verdict) -> Verdict:
-    """Return the verdict changed so that the call runs unasked, because no surface could show its card."""
+    """Return a copy of the verdict that lets the call run unasked, because no surface could show its card."""
     return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """Return the verdict after the rules that no policy can loosen.
 
-    The risk is at least the executor's floor. Four kinds of calls never run unasked: calls whose risk this floor raises
-    to high or critical, critical calls, calls that run files that no precondition covers, and calls whose caller
-    demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out of
-    range.
+    The risk is at least the floor that the executor set. Four kinds of calls never run unasked: calls whose risk this
+    floor raises to high or critical, critical calls, calls that run files that no precondition covers, and calls whose
+    caller demands that a person is asked. Times are limited. Raises InvalidConfirmation if the caller's timeout is out
+    of range.
     """
     if (argv := _argv(ask.runs, ask.args)) is not None:
         verdict = replace(verdict, programs=_programs(argv))

@@ -201,7 +201,7 @@ class Noted(StrEnum):
     TOOL = "card.does.fallback"
     #: The same call is already pending, with the short ref `short`.
     SAME = "card.same"
-    #: The installation isn't in the mode `enforce`, but in this one: `mode`.
+    #: The mode of the installation, if that isn't `enforce`: `mode`.
     MODE = "card.mode"
     #: The call is an agent's question to people.
     QUESTION = "question.does"
@@ -209,8 +209,8 @@ class Noted(StrEnum):
     POLICY_ERROR = "why.policy_error"
     FLOOR = "why.floor"
     UNBOUND = "why.unbound"
-    #: A newer version stored a code that this version doesn't know: `code`. The first fact is for codes about the
-    #: call's effects, the second for all others.
+    #: A newer version stored a code that this version doesn't know: `code`. `STRANGE_ACTION` is for codes about the
+    #: call's effects, and `STRANGE` is for all others.
     STRANGE_ACTION = "card.does.strange"
     STRANGE = "card.strange"
     MUST_ASK = "why.must_ask"

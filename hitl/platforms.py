@@ -1,8 +1,7 @@
 """The protocol of a chat platform.
 
-A chat platform is a surface (`hitl.surfaces`) that gets its cards through the outbox.
-
-The adapter of a platform implements `Platform`. `docs/how-to/add-a-platform.md` shows how to build an adapter.
+A chat platform is a surface (`hitl.surfaces`) that gets its cards through the outbox. The adapter of a platform
+implements `Platform`. `docs/how-to/add-a-platform.md` shows how to build an adapter.
 """
 
 from __future__ import annotations
@@ -113,10 +112,8 @@ class Talker(Protocol):
     async def suggest(self, route: str, title: str, prompts: Mapping[str, str]) -> None:
         """Show buttons with suggestions for messages to the agent.
 
-        `prompts` maps a button's label to the words that it sends.
-
-        `title` is the text above the buttons. A platform without such buttons does nothing. If the platform refuses the
-        message, a log line says so.
+        `prompts` maps a button's label to the words that it sends. `title` is the text above the buttons. A platform
+        without such buttons does nothing. If the platform refuses the message, a log line says so.
         """
 
     async def entitle(self, route: str, title: str) -> None:
@@ -194,7 +191,8 @@ class Platform(Protocol):
     def receiver(self, woken: Callable[[], None]) -> Receiver | None:
         """Return the receiver that fetches events, or None if the platform pushes them to `endpoint`.
 
-        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError.
+        The receiver calls `woken` after each commit of events to the inbox. Raises SettingsError if a needed setting is
+        missing.
         """
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:

@@ -76,8 +76,8 @@ class Unit(Struct, frozen=True):
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
-    #: Whether the unit stores a new call. A store may write other units first, but stores new calls in the order of
-    #: `commit`.
+    #: Whether the unit stores a new call. A store may write other units earlier, but stores new calls in the order in
+    #: which `commit` was called.
     new: bool = False
 
 
@@ -108,7 +108,7 @@ class Calls(Protocol):
     def clock(self) -> Clock:
         """The store's clock. It gives the time of each unit and never goes below a stored time.
 
-        Use it for all comparisons.
+        Use it for all times that are compared with stored times.
         """
 
     async def commit(self, unit: Unit) -> Change | None:
@@ -129,7 +129,7 @@ class Calls(Protocol):
         """Return the call that the requester made with this idempotency key, or None."""
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first: those older than the call `before`, or the newest of all.
+        """Return at most `limit` calls, newest first. With `before`, return only calls that are older than that call.
 
         With `pending`, return only pending calls.
         """
@@ -257,9 +257,10 @@ class Inbox(Protocol):
         """Return the latest event of a source, handled or not, or None if the source has sent no event yet."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:
-        """Count a failure to handle the event. Return whether the event is now set aside, after `aside_after` failures.
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
-        Return None, without counting, if the event is handled or was set aside before.
+        After `aside_after` failures an event is set aside: it isn't tried again. Return None, without counting, if the
+        event is handled or was set aside before.
         """
 
 
@@ -352,8 +353,8 @@ class PlatformError(Exception):
 
     `passing` says whether another attempt may help, and `retry_s` after how many seconds. `lost` says that no message
     can be sent to that conversation any more, because it is gone or Sayso lost access to it. If one person alone caused
-    that, for example by blocking the bot, `lost` is False. Otherwise that person could make `fallback` run a call
-    unasked. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
+    that, for example by blocking the bot, `lost` is False. Otherwise that person could make a call run unasked by the
+    setting `fallback`. `remedy` is the key of the sentence that names the remedy, or '' if no remedy is known.
     """
 
     def __init__(
@@ -422,9 +423,8 @@ class Turn(Protocol):
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
         """Make a call, wait for its end, and return it with its output.
 
-        It may have run, or been denied, or not been approved.
-
-        This may take as long as people take to answer. Raises hitl.errors.SaysoError if the call can't be asked for.
+        It may have run, or been denied, or not been approved. This may take as long as people take to answer. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -433,7 +433,7 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
         """Return a text for people, in their language, about the messages that the agent understands."""
@@ -441,7 +441,7 @@ class Agent(Protocol):
     def understands(self, text: str) -> bool:
         """Return whether a text is meant for the agent.
 
-        This is asked about texts that may also be unclear answers to cards.
+        The service calls this for a text that may also be an unclear answer to a card.
         """
 
     async def take(self, turn: Turn) -> str:
@@ -516,10 +516,9 @@ class StoredTurn(Protocol):
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over.
 
-        After a rejection, first wait for a reason if one may still follow.
-
-        `name` identifies the call within its turn. If the turn made a call of that name before, the method returns that
-        call and makes no other. Raises hitl.errors.SaysoError if the call can't be asked for.
+        After a rejection, first wait for a reason if one may still follow. `name` identifies the call within its turn.
+        If the turn made a call of that name before, the method returns that call and makes no other. Raises
+        hitl.errors.SaysoError if the call can't be asked for.
         """
 
 
@@ -527,7 +526,7 @@ class StoredTurn(Protocol):
 class Explaining:
     """A person's question about a pending call of an agent."""
 
-    #: The person's question, and below it the principal who asked it.
+    #: The person's question. The next field holds the principal who asked it.
     text: str
     who: str
     #: The text of the card, with secrets masked.
@@ -543,7 +542,7 @@ class ResumingAgent(Protocol):
 
     @property
     def name(self) -> str:
-        """The agent's name on cards and in the record."""
+        """The agent's name on cards and in the audit record."""
 
     def help(self, wording: Wording) -> str:
         """Return a text for people, in their language, about the messages that the agent understands."""
@@ -590,9 +589,7 @@ class Executor(Protocol):
     async def prepare(self, ask: Ask) -> Preparation:
         """Return what the call would do, and which preconditions must hold when it runs.
 
-        People are asked only afterwards.
-
-        Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
+        People are asked only afterwards. Raises hitl.errors.InvalidConfirmation if the arguments can't be used.
         """
 
     async def still_holds(self, call: Call) -> str | None:
@@ -604,7 +601,7 @@ class Executor(Protocol):
     async def run(self, lease: Lease, *, limit_s: float) -> Ran:
         """Run the stored call within the time limit, and report how the run ended.
 
-        An error of the tool becomes a report.
+        If the tool fails, the report says so. The method doesn't raise the tool's errors.
         """
 
 
@@ -628,12 +625,12 @@ class PolicySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository: the repository that git would use in some folder."""
+    """The repository that git would use in a folder."""
 
     #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
     root: str
-    #: Why even a read-only git command there could run a program or read outside the repository: the first such
-    #: configuration key, file or fault that was found. None if nothing was found.
+    #: The reason why even a read-only git command there could run a program or read outside of the repository: a
+    #: configuration key, a file or a fault. It is the first reason that was found, or None.
     armed: str | None
     #: Whether a remote address in the git configuration holds a user name or a password.
     secret: bool = False
@@ -667,9 +664,7 @@ class Paths(Protocol):
         """Return whether the file system at this path treats `A` and `a` as the same name."""
 
     def repository(self, path: str) -> Repository | None:
-        """Return the repository that git would use in this folder.
-
-        Return None if git would find no repository up to `/`.
+        """Return the repository that git would use in this folder, or None if there is no repository up to `/`.
 
         Never runs git and never raises. A repository that can't be read has `armed` set.
         """
@@ -690,10 +685,9 @@ class Paths(Protocol):
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Return the files below a folder, after visiting at most `most` entries.
 
-        Return None if nothing is at this path.
-
-        Links are listed and not followed, except `path` itself. If `path` is a file, only that file is listed. Without
-        `deep`, only the entries of the folder itself are listed, including its folders. Never raises.
+        Return None if nothing is at this path. Links are listed and not followed, except `path` itself. If `path` is a
+        file, only that file is listed. Without `deep`, only the entries of the folder itself are listed, including its
+        folders. Never raises.
         """
 
 

@@ -391,7 +391,7 @@ class MemoryInbox(_Memory):
         return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool | None:  # noqa: ARG002
-        """Count a failure to handle the event. Return whether the event is now set aside.
+        """Count a failure to handle the event. Return whether this failure set the event aside.
 
         Return None, without counting, if the event is handled or was set aside before.
         """

@@ -39,7 +39,7 @@ class Patience:
     def held_back(self, thing: Hashable) -> int | None:
         """Return how often this message was held back since it was last let through. Return None to hold it back now.
 
-        Each call of this method counts, as each call of `admits` does.
+        A message that is let through counts as sent now, as with `admits`.
         """
         now = self._now()
         at, held = self._said.get(thing, (-math.inf, 0))

@@ -1,6 +1,6 @@
-"""Times as whole microseconds since 1970-01-01T00:00:00Z. These numbers are exact and equal in every database and hash.
+"""Times as whole microseconds since 1970-01-01T00:00:00Z, and a clock that never goes back.
 
-Also a clock that never goes back, even if somebody sets the machine's clock back.
+These numbers are exact and equal in every database and hash.
 """
 
 from __future__ import annotations

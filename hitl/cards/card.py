@@ -219,7 +219,7 @@ def output_of(call: Call) -> str:
 def is_cut(call: Call) -> bool:
     """Return whether the card leaves out a part of the call.
 
-    If so, and the risk is high, a person must open the details.
+    If it does, and the risk is high or critical, a person must open the details before an approval.
     """
     return _left_out(call, _shown(call)) > 0
 
@@ -244,7 +244,7 @@ class _Teller:
         return Who(principal, text, mine)
 
     def _requester(self) -> str:
-        """Return the requester's name. For an agent, it says whose account or token the agent uses."""
+        """Return the requester's name. The name of an agent says whose account or token the agent uses."""
         name = self._names.of(self._call.requester, self._platform)
         return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
@@ -301,7 +301,7 @@ class _Teller:
     def may(self, way: Way) -> tuple[bool, bool]:
         """Return whether the reader may approve the request, and whether the reader may reject it.
 
-        Both are True if several people read the card, and at a terminal.
+        Both values are True if several people read the card, or if the card is at a terminal.
         """
         access, call = Access(self._names.people), self._call
         if not self._reader or way in {Way.KEYS, Way.WORDS}:
@@ -316,7 +316,7 @@ class _Teller:
     def approvers(self, way: Way) -> Line:
         """Return the line with the approvers and the deadline.
 
-        It names the requester only if the requester's own approval counts, or if nobody else is an approver.
+        The line names the requester only if the requester's own approval counts, or if nobody else is an approver.
         """
         directory = self._names.people
         access, call = Access(directory), self._call
@@ -388,7 +388,7 @@ class _Teller:
 def _values(shown: Shown) -> Iterator[str]:
     """Yield the name and the value of each argument on a card.
 
-    Texts are quoted, so that none looks like another argument.
+    Texts are quoted, so that a text can't look like another argument.
     """
     name = ""
     for part in shown.parts:
@@ -411,7 +411,7 @@ def _value(text: str) -> str:
 
 
 def _moment(call: Call, at: datetime, *, counts_down: bool = False) -> Moment:
-    """Return a time for a card. It includes the date if it is a day or more after the request."""
+    """Return a time for a card. The card shows its date too if it is a day or more after the request."""
     return Moment(at, counts_down, dated=at - call.created_at >= _A_DAY)
 
 
@@ -468,7 +468,7 @@ def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
 
 
 def _prose(call: Call) -> int:
-    """Return about how many UTF-16 units all texts of the card except the action need."""
+    """Return an estimate of the UTF-16 units that all texts of the card need, except the action."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (IN_ENGLISH.retold(call.sentence), call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -504,8 +504,8 @@ def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
 def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # If a question ended in any way but these, somebody changed the database. In that case its card has the sentence of
-    # other calls.
+    # A question ends only in the ways in `_QUESTION_ENDS`, unless somebody changed the database. In that case its card
+    # has the sentence of other calls.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line(
@@ -607,9 +607,9 @@ def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) ->
 
 
 def retained(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
-    """Return sentences that say when the arguments were erased, and whether the call is archived.
+    """Return sentences about retention: when the arguments were erased, and that the call is archived.
 
-    Return [] for neither.
+    Return [] if neither has happened.
     """
     erased = [wording.say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
     return [*erased, *([wording.say("retained.archived")] if call.archived else [])]

@@ -67,11 +67,11 @@ def compared(args: Mapping[str, Any]) -> str | None:
 def unified(args: Mapping[str, Any]) -> str | None:
     """Return the change between the old and the new texts in these (masked) arguments as a unified diff, for programs.
 
-    The diff has file names and line numbers, so that a program can parse it. Return None if the arguments show no
+    The diff has header lines and line numbers, so that a program can parse it. Return None if the arguments show no
     change, or if the change is only in masked parts.
     """
-    # Most edits replace a part of a file that ends within a line. Both texts get a line feed, so that the diff has no
-    # mark for a missing one. If the edit adds or removes the last line feed, the diff shows this.
+    # Most edits replace a part of a file that ends within a line. So both texts get a final line feed here. Without it,
+    # the diff would say that the file's last line feed is missing.
     texts = [
         (old, new) if not old or not new or old.endswith("\n") or new.endswith("\n") else (f"{old}\n", f"{new}\n")
         for old, new in _edits(args)
@@ -158,9 +158,7 @@ def _diff(old: str, new: str, *, closely: bool) -> str:
 def _patch(args: Mapping[str, Any], texts: Mapping[str, str], names: Collection[str]) -> Edit | None:
     """Return the change in an argument that holds a diff, or a patch in the format of Codex.
 
-    Return None for other arguments.
-
-    A patch in the format of Codex holds the names of its files.
+    Return None for other arguments. A patch in the format of Codex holds the names of its files.
     """
     found = [name for name in args if name in names]
     text = args[found[0]] if len(found) == 1 else None

@@ -121,7 +121,7 @@ def in_utc(moment: Moment) -> str:
 def clock(moment: Moment, *, local: bool = False) -> str:
     """Return a moment as a time of day, with the date in front if `dated` is true.
 
-    The time is in UTC, or local time.
+    With `local`, the time is in this machine's time zone. Otherwise it is in UTC.
     """
     at = moment.at.astimezone() if local else moment.at
     return f"{at:%Y-%m-%d %H:%M}" if moment.dated else f"{at:%H:%M}"

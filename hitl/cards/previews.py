@@ -86,7 +86,7 @@ def sides(diff: str) -> tuple[str, str]:
         elif left == (0, 0) and _is_header(lines[at : at + 3]):
             at += 1
         elif not line.startswith("\\"):
-            # A line without a sign is the count of the text that was cut, so it belongs to both texts.
+            # A line without a sign replaces cut lines and gives their number. It counts as a line of both texts.
             removed, added = not line.startswith("+"), not line.startswith("-")
             text = line[1:] if line[:1] in {"-", "+", " "} else line
             old += [text] * removed

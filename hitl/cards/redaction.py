@@ -196,7 +196,7 @@ _FORMATS = (
         ":",
         _START + r"(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
     ),
-    _format(  # Discord bots
+    _format(  # Discord bot tokens
         ".",
         _START + r"(?P<secret>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?![\w.-])",
     ),
@@ -483,7 +483,7 @@ def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
 def _hide(value: Any) -> Any:
     """Return the value under a secret's name, with every text and number in it masked.
 
-    A known prefix of a text stays.
+    A text keeps a known prefix, such as `ghp_`.
     """
     if isinstance(value, dict):
         return {key: _hide(item) for key, item in value.items()}

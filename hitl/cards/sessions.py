@@ -1,8 +1,7 @@
 """The sessions of agents that have pending requests, as data and in words.
 
-A session is, for example, one run of an agent.
-
-An agent chooses the name of its session. So calls belong to one session only if they also have the same requester.
+A session is, for example, one run of an agent. An agent chooses the name of its session. So calls belong to one session
+only if they also have the same requester.
 """
 
 from __future__ import annotations

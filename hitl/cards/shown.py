@@ -156,7 +156,10 @@ class _Told:
             self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
-        """Return the shell line of a request that runs a command, or None. Remove the arguments that the line shows."""
+        """Return the shell line of a request that runs a command, or None.
+
+        The arguments that the line shows are removed from `_left`, so that the card doesn't show them twice.
+        """
         if "argv" in self._left and "argv" in self._lines:
             self._take({"argv", *self._said_elsewhere(self._left["argv"])})
             return self._lines["argv"]

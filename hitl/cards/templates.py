@@ -42,10 +42,8 @@ def check(template: str) -> str:
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
     """Return the filled headline, and the names of the arguments that it shows whole.
 
-    Return None if an argument is missing.
-
-    `args` must be masked already. If the headline cuts an argument, or shows only a part of it, the argument isn't
-    among these names.
+    Return None if an argument is missing. `args` must be masked already. If the headline cuts an argument, or shows
+    only a part of it, the argument isn't among these names.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():
@@ -56,9 +54,9 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """Return the argument, or the value inside an argument, with this name, as text.
+    """Return the value that a name in a template means, as text.
 
-    Return None if it is missing, is a list or an object, or is blank.
+    Return None if the value is missing, is a list or an object, or is blank.
     """
     found: Any = args.get(name)
     if found is None:

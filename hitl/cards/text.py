@@ -38,8 +38,8 @@ _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
 _CLUSTER = regex.compile(r"\X")
-# The number of characters before a cut that are searched for a certain cluster boundary. Clusters of real text are far
-# shorter.
+# The number of characters before a cut that are searched for a place where a cluster surely begins. Clusters of real
+# text are far shorter.
 _LOOK_BACK = 1000
 # The number of characters that are made visible at each end of a long text, because one line shows only its two ends.
 _EDGE = 5000
@@ -216,10 +216,9 @@ def _count(match: regex.Match[str]) -> int:
 def _kept(match: regex.Match[str]) -> int:
     """Return the number of combining marks at the beginning of this run that stay.
 
-    The other marks are escaped or counted.
-
-    The number is 0 at the start of the text, after a blank, and after an escaped character. There the marks would
-    change the look of a character that isn't part of the text, or of Sayso's own escape.
+    The other marks are escaped or counted. The number is 0 at the start of the text, after a blank, and after an
+    escaped character. There the marks would change the look of a character that isn't part of the text, or of Sayso's
+    own escape.
     """
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT

@@ -871,11 +871,10 @@ class Wording:
     def retold(self, text: str) -> str:
         """Return the sentence of a stored fact, or the translation of a stored English sentence.
 
-        Return other texts unchanged.
-
-        A call is stored before anybody knows who reads its card. So the gate stores a fact (`hitl.outcomes.Noted`), and
-        an executor stores an English sentence; earlier versions stored only sentences. A text is translated only if it
-        is a whole sentence of the catalogue. The values in it aren't translated.
+        Return other texts unchanged. A call is stored before anybody knows who reads its card. So the gate stores a
+        fact (`hitl.outcomes.Noted`), and an executor stores an English sentence; earlier versions stored only
+        sentences. A text is translated only if it is a whole sentence of the catalogue. The values in it aren't
+        translated.
         """
         told = noted(text)
         return self.sentence(told) if told else self._retold(text)
@@ -910,12 +909,12 @@ class Wording:
 
 
 class _Count(int):
-    """A whole number that knows how a language writes it: `{count:,}` puts the language's separator between thousands.
+    """A whole number in the format of a language: `{count:,}` puts the language's separator between thousands.
 
     `{count:request is|requests are}` gives the number and one of the two texts: "1 request is", "2,000 requests are".
     """
 
-    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - the class has no subclass
+    def __new__(cls, value: int, mark: str) -> _Count:  # noqa: PYI034 - never subclassed, so it needs no `Self`
         made = super().__new__(cls, value)
         made.mark = mark
         return made
@@ -946,13 +945,14 @@ _KEPT = (
 _KEPT_TOO = ("shell.does", "shell.scripts.", "shell.unconfined", "shell.signals")
 #: The highest number of characters of a stored sentence. Executors shorten the values in it.
 _LONGEST_STORED = 1000
-#: The names of values that are a number with its unit. `_COUNTED` adds the value that may hold another sentence.
+#: The names of values such as "3 files": a number with its unit. `_COUNTED` adds the one value that may hold another
+#: sentence.
 _COUNTS = frozenset({"size", "old", "new", "added", "removed", "files"})
 _COUNTED = _COUNTS | {"scripts"}
 #: The beginnings of the keys of sentences that may be a value in another sentence.
 _PARTS = ("count.", "shell.scripts.more")
-#: A number as the catalogue's sentences write it. Other texts with digits (a file's name, a ref) may begin with a zero.
-#: They stay unchanged.
+#: A number in a sentence of the catalogue. It has no zero at its beginning. So most texts of digits, such as refs and
+#: file names, are not taken for numbers.
 _NUMBER = "0|[1-9][0-9,]*"
 #: A value within a sentence of the catalogue. It is quoted, or it is so plain that it needs no quotation marks
 #: (`hitl.cards.text.quoted`).

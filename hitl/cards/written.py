@@ -153,7 +153,7 @@ def _above(pointer: str) -> Iterator[str]:
 def _spells(text: str, value: Any) -> bool:
     """Return whether the text is a way to write exactly this number.
 
-    Otherwise the text must not be shown for the number.
+    Only such a text may be shown instead of the canonical number.
     """
     return type(value) in {int, float} and bool(_NUMBER.fullmatch(text)) and float(text) == value
 

@@ -45,9 +45,7 @@ class Claimants:
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Register a claimant as waiting until the context closes. If the call has a claimant, the new one isn't
-        registered.
-        """
+        """Register a claimant as waiting until the context closes, unless the call has another waiting claimant."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield
@@ -126,8 +124,9 @@ class GateContext:
         self.people_changed()
 
     async def ready(self, call: Call) -> None:
-        """Mask the secrets in the texts of a large call, outside the event loop. Later its cards are rendered without
-        delay.
+        """Mask the secrets in the texts of a large call, outside the event loop.
+
+        Later its cards are rendered without delay.
         """
         await self.prepare(masked.key_of(call))
 

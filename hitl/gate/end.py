@@ -54,7 +54,7 @@ async def _left(gate: GateContext, call: Call, by: str) -> Call:
 
 
 def _unrun(gate: GateContext, call: Call, by: str, now: datetime, why: str) -> Call:
-    """Return a call that nobody has claimed in its ended form: withdrawn if it was pending, else lapsed."""
+    """Return the ended form of a call that nobody has claimed: withdrawn if it was pending, else lapsed."""
     if call.state is State.AWAITING:
         return with_decision(gate, call, Trigger.WITHDRAW, by, now, error=why)
     return with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now, error=why)

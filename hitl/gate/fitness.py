@@ -113,8 +113,8 @@ def question(
 ) -> PolicyCall:
     """Return a request in the form that policies judge.
 
-    `args` are the request's arguments. `found` gives its folder and preconditions, and `info` the facts about its tool.
-    The tool's hints are passed as untrusted, so they can raise the risk but never lower it.
+    `args` are the request's arguments. `found` gives its folder and preconditions. `info` gives the facts about its
+    tool, or None. The tool's hints are passed as untrusted, so they can raise the risk but never lower it.
     """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(

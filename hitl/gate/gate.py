@@ -23,7 +23,7 @@ class Gate(GateContext):
     service's data folder. So if a lease names this PLACE and another PROCESS, that process is dead.
     """
 
-    # -- the use cases --------------------------------------------------------------------------------------
+    # -- one method for each use case --------------------------------------------------------------------------
 
     async def submit(self, ask: Ask) -> Submitted:
         """Record a new call: denied, allowed (and leased, if this service runs it), or pending.
@@ -35,10 +35,10 @@ class Gate(GateContext):
         return await submit.submit(self, ask)
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Handle a reply from any surface. Return one answer, or one answer for each call if the words name several
-        calls.
+        """Handle a reply from any surface.
 
-        People's mistakes give answers, not errors. Raises Unavailable if nothing could be recorded.
+        Return one answer, or one answer for each call if the words name several calls. People's mistakes give answers,
+        not errors. Raises Unavailable if nothing could be recorded.
         """
         return await decide.decide(self, reply)
 
@@ -90,8 +90,7 @@ class Gate(GateContext):
         return await end.orphaned(self, call)
 
     async def void(self, call: Call) -> Call | None:
-        """End a call that is open in a database restored from a backup, because it may have run after the backup was
-        made.
+        """End a call that is open in a restored database, because it may have run after the backup was made.
 
         Return the ended call, or None if the call was changed before the write.
         """
@@ -117,8 +116,8 @@ class Gate(GateContext):
         """Claim an approved or allowed call, and return the lease: the one permission to run it.
 
         `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Claiming again with the same hash returns the
-        same lease. Raises CallUnknown, Tampered, StillPending, AlreadyDecided or ConfirmationExpired if the call is
-        claimed or over, and InvalidConfirmation if it is no longer fit to run.
+        same lease. Raises CallUnknown, StillPending, Tampered, InvalidConfirmation (the call is no longer fit to run),
+        and AlreadyDecided or ConfirmationExpired (somebody else has claimed it, or it is over).
         """
         return await claim.claim(self, target, owner, secret)
 

@@ -33,7 +33,7 @@ class Draft(Struct, frozen=True):
         return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
-        """Return the call in its first state. The caller still has to set `row_mac`."""
+        """Return the call in the state `idle`, before its decision. The caller still has to set `row_mac`."""
         ask, prepared = self.ask, self.prepared
         return Call(
             ref=new_ref(now),
@@ -74,12 +74,15 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the stored form of the sentence on the card, for a call that its caller runs."""
+    """Return the sentence for the card, in the form for the store, for a call that its caller runs."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the stored form of the sentence on the card, for a call with unknown effects. It names only the tool."""
+    """Return the sentence for the card, in the form for the store, for a call with unknown effects.
+
+    The sentence names only the tool.
+    """
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 

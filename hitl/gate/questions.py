@@ -42,12 +42,12 @@ def as_question(verdict: Verdict) -> Verdict:
 async def words_on_question(
     gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
 ) -> Call | Answer | None:
-    """Return the question that the words of a reply answer, or None if the words answer no question. Return the gate's
-    answer if it isn't clear which question is meant.
+    """Return the question that the words of a reply answer, or None if the words answer no question.
 
-    Words that point to a question are about that question. Words that point to no call answer an open question only if
-    words could decide a call in that situation (`hitl.gate.target`), and only if they can't be talk between people.
-    `known` are the refs that the words may name.
+    Return the gate's answer instead if it isn't clear which question is meant. Words that point to a question are about
+    that question. Words that point to no call answer an open question only if words could decide a call in that
+    situation (`hitl.gate.target`), and only if they can't be talk between people. `known` are the refs that the words
+    may name.
     """
     if reply.kind is not ReplyKind.TEXT:
         return None
@@ -63,8 +63,9 @@ async def words_on_question(
 
 
 def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
-    """Return the open question that words without a target answer, or None. Return the gate's answer if it isn't clear
-    which question is meant.
+    """Return the open question that words without a target answer, or None.
+
+    Return the gate's answer instead if it isn't clear which question is meant.
     """
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):

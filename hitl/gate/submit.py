@@ -42,7 +42,7 @@ _LONGEST_WORDS = 10_000
 
 
 async def submit(gate: GateContext, ask: Ask) -> Submitted:
-    """Implement `Gate.submit`."""
+    """Record a new call, and return it together with its lease or None. `Gate.submit` states the contract."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     if why := gate.exposed():

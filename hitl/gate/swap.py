@@ -1,9 +1,9 @@
-"""The swap: the one conditional write that changes a call. Also the rows that it adds, and the end of overdue calls.
+"""Writes changes of calls by swaps (conditional writes), with the rows that belong to a change, and ends overdue calls.
 
 Each change of a stored call is one UPDATE whose condition is the version that the gate read (and, for most changes,
 that `due_at` isn't over). If several people decide at once, the first UPDATE raises the version. All others then match
-no row, read the call again, and find it decided. Votes, lines of the record and outbox rows are written in the same
-commit as the UPDATE, so none of them exists without the change that it belongs to.
+no row, read the call again, and find it decided. Votes, audit lines and outbox rows are written in the same commit as
+the UPDATE, so none of them exists without the change that it belongs to.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """End a call with a swap, because its time is over or because its process died.
+    """End a call with a swap, because its time is over or because the process that ran it died.
 
-    If an older copy replaced the row, the call is ended as well, and the lines of the record have the event `tampered`.
+    If an older copy replaced the row, the call is ended as well, and its audit lines have the event `tampered`.
     """
 
     def as_tampered(now: datetime) -> Change:
@@ -174,7 +174,7 @@ def _card_tells(call: Call) -> bool:
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
-    """Return a line of the record about a call. It holds the values of `data` that aren't None."""
+    """Return a line for the audit record about a call. It holds the values of `data` that aren't None."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 

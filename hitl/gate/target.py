@@ -115,7 +115,7 @@ async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
 async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
     """Return the pending calls of the conversation that the person's words may be about.
 
-    Unless the conversation is private, a call that was asked for elsewhere is returned only to its approvers.
+    Unless the conversation is private, a call that was asked for elsewhere counts only if the person is its approver.
     """
     standing = await gate.store.standing(place, reply.thread)
     if reply.private:
@@ -164,7 +164,10 @@ def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
 
 
 def _pointing(scene: Scene, *, unclear: bool) -> Answer:
-    """Return the answer to words without a target that decide nothing. It names the open calls there, if any."""
+    """Return the answer to words without a target that decide nothing.
+
+    The answer names the open calls there, if there are any.
+    """
     if not scene.open:
         return Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS)) if scene.addressed else NOTHING
     came = Came.WHICH if scene.private and not unclear else Came.NOT_A_REPLY
@@ -209,10 +212,9 @@ def typed_refs(text: str, known: Collection[str]) -> set[str]:
 
 
 def each_by_name(gate: GateContext, scene: Scene) -> Answer:
-    """Return the answer to words that mean all calls, such as "yes to all": a list of the calls that the person may
-    decide.
+    """Return the answer to words that mean all calls, such as "yes to all": a list of calls.
 
-    Each call must then be decided by its own ref.
+    The list holds the calls that the person may decide. Each of these calls must then be decided by its own ref.
     """
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
@@ -230,8 +232,9 @@ def _typed_as_ref(word: str) -> bool:
 
 
 def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
-    """Return the meanings of a reply's words, from the words, their formatting, and the reply's language if it is
-    known.
+    """Return the meanings of a reply's words.
+
+    The formatting of the words and the reply's language, if it is known, count too.
     """
     return replies.read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 

@@ -149,8 +149,8 @@ async def _viewed(gate: GateContext, reply: Reply, call: Call, principal: str) -
 def _came_before(reply: Reply, first: Prompt) -> bool:
     """Return whether a reply came before the person was asked for the second yes.
 
-    Such a reply is the first yes once more, or older than it. Only replies from the inbox are checked, because only the
-    inbox can hand over the same event twice.
+    Such a reply repeats the first yes, or is older than the first yes. Only replies from the inbox are checked, because
+    only the inbox can hand over the same event twice.
     """
     came = reply.received_at or reply.pressed_at
     return reply.event is not None and came is not None and came <= first.at
@@ -190,7 +190,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
 async def leave_open(
     gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
-    """Store a prompt for one person about a call, and a line of the record with the reason that came with the reply."""
+    """Store a prompt for one person about a call, and a line of the audit record with the reason in the reply."""
 
     def seal(now: datetime) -> Change:
         entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)
@@ -254,8 +254,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
 async def _end_instead(
     gate: GateContext, reply: Reply, call: Call, end: Callable[[datetime], Call], actor: str, why: str
 ) -> Call | None:
-    """End a call instead of approving it, after a person approved it too late for the current rules, and return the
-    call.
+    """End a call that a person approved too late for the current rules, and return the ended call.
 
     Return None if the call was changed, or its time ended, before the write.
     """

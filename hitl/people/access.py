@@ -116,7 +116,10 @@ class Access:
         return self.is_approver(principal, call) and principal in listed
 
     def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
-        """Return whether a requester may approve their own call with this verdict, there and on this surface."""
+        """Return whether a requester may approve their own call with this verdict, on this surface.
+
+        `origin` is the conversation in which the call was asked for.
+        """
         limit = self.people.self_approval(origin, surface)
         small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
         return small and not verdict.exclude_requester

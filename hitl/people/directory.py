@@ -185,9 +185,7 @@ class Directory:
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Return the approvers: the rule's list, or else the conversation's, or else the installation's.
 
-        () means nobody.
-
-        Revoked people are left out, so no card names them or is sent to them.
+        () means nobody. Revoked people are left out, so no card names them or is sent to them.
         """
         if verdict.approvers is not None:
             return self._left(verdict.approvers)

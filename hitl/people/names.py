@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _KEPT = 10_000
 #: The highest number of characters of a name that a card shows.
 _LONGEST = 40
-#: Letters of other scripts that look like Latin letters, mapped to these Latin letters. From Unicode's confusables.txt,
-#: as far as names use them.
+#: Letters of other scripts that look like Latin letters, mapped to these Latin letters. They come from Unicode's
+#: confusables.txt, as far as names use them.
 _LATIN = str.maketrans("авеёкмнорстухіїјѕԁһӏαβεηικνορτυχ", "abeekmhopctyxiijsdhlabenikvoptux")
 
 

@@ -49,7 +49,7 @@ _PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Return whether an object or list holds only text, exact integers, booleans, nulls, and such containers.
+    """Return whether an object or list holds only text, exact integers, booleans, nulls, and lists or objects of them.
 
     Return False if it is nested too deeply. Only containers are visited one by one, so a million items take some
     milliseconds.

@@ -1,10 +1,9 @@
 """The audit record as hash chains.
 
-They reveal every line that was changed, removed or inserted, except at a chain's end.
-
-Each call has its own chain. The events of the service have a chain with the ref "". The field `hash` ties a line to the
-line before it: it is a MAC over the earlier line's `hash` and over everything in this line. So nobody without the keys
-can forge a chain. Lines of the first format have a plain SHA-256 there.
+They reveal every line that was changed, removed or inserted, except at a chain's end. Each call has its own chain. The
+events of the service have a chain with the ref "". The field `hash` ties a line to the line before it: it is a MAC over
+the earlier line's `hash` and over everything in this line. So nobody without the keys can forge a chain. Lines of the
+first format have a plain SHA-256 there.
 
 The chain also protects a call against replay. The MACs of a row hold even after somebody puts an older copy of the row
 back into the database. But the chain still says that the call was decided or claimed, so a second decision or claim
@@ -43,7 +42,7 @@ DECIDED = frozenset(
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
 _DECISION, _CLAIM, _RESULT = (frozenset({step}) for step in ("decision", "claim", "result"))
 _NOTHING: frozenset[str] = frozenset()
-#: Event -> the steps that its line of the record reports. Each step happens only once in the life of a call.
+#: Event -> the steps that its line of the audit record reports. Each step happens only once in the life of a call.
 _STEPS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(DECIDED, _DECISION),
     Event.CLAIMED: _CLAIM,
@@ -64,7 +63,7 @@ class Steps(Struct, frozen=True):
     heard: frozenset[str]
 
     def after(self, event: str, *, claimed: bool, explained: bool, heard: str | None = None) -> Steps:
-        """Return the steps after one more line, which has this event.
+        """Return the steps of the chain after one more line with this event.
 
         `claimed` says whether the line's data have `claimed_by`, and `explained` whether they have `why`. `heard` is
         the inbox event that the line names, or None.
@@ -77,7 +76,7 @@ class Steps(Struct, frozen=True):
         return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final, events)
 
     def with_entry(self, entry: Entry) -> Steps:
-        """Return the steps after one more line, which is made from this entry."""
+        """Return the steps of the chain after one more line that is made from this entry."""
         claimed, explained, heard = "claimed_by" in entry.data, "why" in entry.data, entry.data.get("event")
         return self.after(entry.event, claimed=claimed, explained=explained, heard=str(heard) if heard else None)
 

@@ -80,12 +80,11 @@ def frame(parts: Iterable[str | bytes | None]) -> bytes:
 
 
 class Keyring:
-    """Makes MACs with the first master key, and verifies with all.
+    """Makes MACs with the first master key, and verifies MACs with all master keys.
 
-    A MAC is stored as `KEYID:2:HEX`, with 64 hex digits.
-
-    The keyring also verifies MACs of the first format, `KEYID:HEX`. They cover other bytes and use other derived keys.
-    Raises ValueError for an empty list, a key of less than 32 bytes, or a key id with a colon.
+    A MAC is stored as `KEYID:2:HEX`, with 64 hex digits. The keyring also verifies MACs of the first format,
+    `KEYID:HEX`. They cover other bytes and use other derived keys. Raises ValueError for an empty list, a key of less
+    than 32 bytes, or a key id with a colon.
     """
 
     __slots__ = ("_derived", "_signer")
@@ -189,9 +188,8 @@ def new_short() -> str:
 def as_short(text: str) -> str | None:
     """Return a short ref in its normal form, from the text that a person typed.
 
-    Return None if the text is no short ref.
-
-    By Crockford's rules, case doesn't matter, I and L are read as 1, and O is read as 0.
+    Return None if the text is no short ref. By Crockford's rules, case doesn't matter, I and L are read as 1, and O is
+    read as 0.
     """
     typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
     fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()
@@ -212,9 +210,8 @@ _PACKED = 34
 class ButtonData:
     """The data of a button. It only says which call and verb is meant.
 
-    The person who presses must have the right to decide.
-
-    Packed data takes 46 characters. The platform with the lowest limit allows 64 bytes.
+    The person who presses must have the right to decide. Packed data takes 46 characters. The platform with the lowest
+    limit allows 64 bytes.
     """
 
     verb: Verb

@@ -45,7 +45,7 @@ def row(keys: Keyring, call: Call) -> str:
 
 
 def row_holds(keys: Keyring, call: Call) -> bool:
-    """Return whether the MAC over the fields of a stored call that must not change is right."""
+    """Return whether the stored MAC over the fields that must not change (see `row`) is right."""
     return keys.holds(Purpose.ROW, call.row_mac, _row(call), partial(_first_row, call))
 
 
@@ -191,7 +191,7 @@ def broken(keys: Keyring, call: Call) -> str | None:
     return next((part for part, whole in parts.items() if not whole), None)
 
 
-# -- the rows of a store that aren't calls ----------------------------------------------------------------------
+# -- the other rows of a store: events, cards, prompts, moves, messages, turns -----------------------------------
 
 
 def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: datetime) -> str:
@@ -261,7 +261,7 @@ def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: st
 
 
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
-    """Return the link from a message of Sayso to its call, with its MAC. `asks` is as in `Bound`."""
+    """Return the link from a message of Sayso to its call, with its MAC. For `asks` see `Bound`."""
     return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, pack(message, ref, asks)))
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: Permission bits that a key file may not have. The first number is for the service's own key file. The second number
-#: is for a key file that the settings name: that file may belong to root, and the service's group may read it.
+#: Permission bits that a key file may not have. The first number is for the key file that the service made. The second
+#: number is for a key file that the settings name: that file may belong to root, and the service's group may read it.
 _OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
@@ -46,10 +46,11 @@ def load(path: Path, *, given: bool = False, database: Path | None = None) -> Se
 
 
 def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """Return the master keys as pairs of key id and key. The first key signs, all keys verify. Changes nothing.
+    """Return the master keys as pairs of key id and key. Changes nothing.
 
-    `given` is true for a file that the settings name (a credential, a mounted secret). The file's group may read it
-    then; other key files only their owner may read.
+    The first key makes the new MACs; every key can verify MACs. `given` is true for a file that the settings name (a
+    credential, a mounted secret). The group of such a file may read it. Other key files may be read only by their
+    owner.
 
     The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate the keys, put a new key first and keep the old
     key after it: a MAC that the old key made can only be verified with the old key. Raises Unavailable if the file is
@@ -66,7 +67,7 @@ def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
 
 
 def lost(path: Path, database: Path) -> str | None:
-    """Return a sentence with the remedy if the key file is missing and the database has MACs of its keys, else None."""
+    """Return a sentence with the remedy if the key file is missing but the database isn't empty, else None."""
     if path.exists() or not database.exists() or not database.stat().st_size:
         return None
     return say("database.keys.lost", path=path, database=database)
@@ -101,7 +102,7 @@ async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
 
 
 def _make(path: Path) -> None:
-    """Write the file under another name, then give it its own name. A crash therefore leaves no incomplete file."""
+    """Make a key file with one new key. It is written under a temporary name first, so a crash leaves no half file."""
     key = {"id": secrets.token_hex(4), "key": b64encode(secrets.token_bytes(_KEY_BYTES)).decode()}
     new = path.with_name(path.name + ".new")
     new.unlink(missing_ok=True)

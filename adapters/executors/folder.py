@@ -188,9 +188,9 @@ def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
 
 
 def _give_as_above(folder: int, name: str) -> None:
-    """Give a new file or folder to the owner of the folder above if this process is root.
+    """If this process is root, give a new file or folder to the owner of the folder above.
 
-    Commands may run as that user.
+    Otherwise commands that run as that owner couldn't change it.
     """
     if os.geteuid() == 0:
         above = os.fstat(folder)

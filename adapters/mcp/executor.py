@@ -69,7 +69,7 @@ class Watcher(Protocol):
 class Servers:
     """The configured servers (`hitl.ports.Executor`). `folder` is where their latest declarations are stored.
 
-    `keep` returns the command line that starts a server so that all its processes end with it.
+    `keep` changes a server's command line, so that all processes of the server end together with the server.
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class Servers:
         await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
 
     def troubles(self) -> Sequence[str]:
-        """Return a sentence about the trouble of each server that was used and has trouble."""
+        """Return a sentence for each server that didn't start at the last try. The sentence says why."""
         return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
 
-    # -- the executor ---------------------------------------------------------------------------------------
+    # -- the methods of `hitl.ports.Executor` ---------------------------------------------------------------
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
         """Return the server's last declaration of the tool, or None if it didn't declare the tool."""
@@ -195,7 +195,7 @@ class Servers:
         self._answers[call.ref] = answer
         return ran(answer)
 
-    # -- for clients that wait --------------------------------------------------------------------------------
+    # -- methods for the gateway, whose clients wait for calls ------------------------------------------------
 
     def answer(self, ref: str) -> Answer | None:
         """Return the complete answer of the server to a call, or None if it isn't kept any more."""

@@ -1,4 +1,4 @@
-"""`backup` and `restore`: copy the database to another file, and back."""
+"""`backup` and `restore`: copy the database to another file, and put a copy in place of the database."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def backup(
 ) -> None:
     """Copy the database while the service runs.
 
-    The copy shows one moment, belongs to the service's user, and is verified in the same way as by `sayso audit
-    verify`. It holds the arguments of requests unmasked, so it can't lie in the workspace. It doesn't hold the keys of
-    the integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who
-    has both can forge an approval.
+    The copy shows one moment and belongs to the service's user. This command verifies it as `sayso audit verify` does.
+    The copy holds the arguments of requests unmasked, so it can't be in the workspace. It doesn't hold the keys of the
+    integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE). Keep the keys elsewhere, because a person who
+    has the keys and the copy can forge an approval.
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
@@ -59,9 +59,9 @@ def restore(
 ) -> None:
     """Put a backup in place of the database; stop the service first.
 
-    The old database is kept beside it. Requests that have run since the backup may be open in the backup. If the mark
-    shows that the record has gone on since, or if there is no mark, the next start ends all open requests, and
-    approvals of them don't count.
+    The old database is kept in the state folder. Requests that have run since the backup may be open in the backup. The
+    mark is a file that notes how long the record was. If the mark shows that the record has grown since the backup, or
+    if there is no mark, the next start ends all open requests, and approvals of them don't count.
 
     Tokens that were revoked since the backup are revoked again. If the old database can't tell which tokens these are,
     the command asks for `--tokens`: `end` revokes all tokens of the backup, and `keep` lets them work.

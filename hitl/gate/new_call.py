@@ -1,4 +1,4 @@
-"""A new call before it is stored: its bytes and its verdict are fixed, but it has no ref, time or MAC yet."""
+"""A new call before it is stored: its arguments and its verdict are fixed, but it has no ref, time or MAC yet."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the text that the row stores about the action of a call that its caller runs."""
+    """Return the stored form of the sentence on the card, for a call that its caller runs."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the text that the row stores about a call whose effects aren't known: it uses the tool of that name."""
+    """Return the stored form of the sentence on the card, for a call with unknown effects. It names only the tool."""
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 
 def recorded(call: Call, ask: Ask) -> dict[str, object]:
-    """Return the data of the record's line about a new call."""
+    """Return the data of the audit record's first line about a call."""
     submitted = {"submitted": ask.submitted} if ask.submitted else {}
     return submitted | {
         "short": call.short,

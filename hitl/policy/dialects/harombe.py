@@ -1,4 +1,4 @@
-"""Reads policies of harombe: the section ``security: hitl:`` of its configuration, or a list of its rules."""
+"""Reads policies of harombe: the section ``security.hitl`` of a harombe configuration, or only a list of rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue
 
-# harombe's own timeout. It applies if neither the rule nor its level nor the section sets a timeout.
+# Seconds. harombe's own timeout, for a rule without a timeout if its risk level and the section don't set one either.
 _TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
@@ -25,7 +25,7 @@ _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The settings of one risk level under ``policies``."""
+    """The settings of one risk level, from the key ``policies``. ``asks`` is None if the level doesn't set it."""
 
     asks: bool | None = None
     timeout_s: int | None = None
@@ -57,7 +57,9 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
-    """Return the section about approvals, which may be at several places. The settings beside it are listed as
+    """Find the section about approvals. Return it, and its path in the document.
+
+    The section may be below ``security`` and ``hitl``, or be the whole document. Other settings there become
     differences.
     """
     if isinstance(value, list):
@@ -80,7 +82,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the keys beside the rules, and add the differences that these keys cause.
+    """Read the settings of the section that are not rules, and add the differences that they cause.
 
     Return the default timeout in seconds.
     """
@@ -126,7 +128,7 @@ def _risky(tools: Any) -> dict[str, Any] | None:
     return {"id": "high-risk-tools", "tool": list(tools), "action": "approve", "risk": "high"}
 
 
-# --- policies for risk levels
+# --- settings for each risk level
 
 
 def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
@@ -185,7 +187,7 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-#: For each key of a rule, a check of its value, and the values that it takes in words.
+#: Key of a rule -> a function that checks its value, and its allowed values in words.
 _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
     "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
@@ -228,10 +230,10 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Return whether a rule asks people.
+    """Return whether a rule asks people, and add a difference if the original doesn't ask.
 
-    The rule's own setting counts. If the rule has no such setting, the setting of its level counts. But a rule always
-    asks if its level asks, or if its risk is high or critical.
+    The rule's own setting decides, or else the setting of its risk level, or else it asks. A rule always asks if its
+    level asks, or if its risk is high or critical.
     """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
@@ -285,7 +287,7 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The rule that is being translated: its place in the document, and whether it asks people or allows."""
+    """The rule that is being translated: its place in the document, and whether it asks people or allows calls."""
 
     writer: Translation
     path: str
@@ -323,7 +325,7 @@ def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
 
 
 def _wrong_value(condition: dict[str, Any]) -> str | None:
-    """Return the fault in the value of a condition, or None."""
+    """Return what is wrong with the values of a condition, in words, or None."""
     members = condition.get("in", [None])
     if not isinstance(members, list) or not members:
         return "'in' takes a list with at least one entry"
@@ -342,7 +344,7 @@ def _wrong_value(condition: dict[str, Any]) -> str | None:
 
 
 def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
-    """Return a condition for equality as in Python, where 1 equals true."""
+    """Return a condition that holds if the argument equals a wanted value as in Python, where 1 equals true."""
     found: list[Any] = []
     for one in wanted:
         found.append(one)
@@ -367,9 +369,9 @@ def _is_path(pattern: str, key: str) -> bool:
 
 
 def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
-    """Translate a pattern. harombe tries a pattern only at the start of the text.
+    """Return the conditions for a regular expression. harombe matches an expression only at the start of the text.
 
-    In a rule that asks, the translated pattern is searched anywhere in the text, so that the rule asks about more
+    In a rule that asks, the translated expression may match anywhere in the text, so that the rule asks about more
     calls.
     """
     negative = _LOOKAHEAD.fullmatch(pattern)

@@ -1,4 +1,4 @@
-"""Reads laravel-ai-guardrails: its whole configuration, its keys with dots, or only a set of destructive tools."""
+"""Reads laravel-ai-guardrails: its configuration (sections, or keys with dots), or only a set of destructive tools."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Final
 from hitl.policy import text
 from hitl.policy.dialects.translation import Translation
 
-#: The tools in the package's own configuration. They apply if the host's configuration names no tools.
+#: The destructive tools in the package's default configuration. They count if the given configuration names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")
 _HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
 _AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
-#: Sections about other things than tool calls. The value says why the section is left out.
+#: Section that is not about tool calls -> the reason, in words, why it is left out.
 _ELSEWHERE: Final = {
     "tool_firewall": "Sayso changes no arguments; deny or ask about owner keys by rules of your own",
     "input_screen": "prompts are not screened here",
@@ -56,7 +56,10 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 
 
 def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration without its wrappers, with keys that have dots turned into sections."""
+    """Return the configuration as nested sections.
+
+    Outer sections ``ai-guardrails`` and ``settings`` are removed. A key with dots becomes nested sections.
+    """
     for wrapper in ("ai-guardrails", "settings"):
         inner = value.get(wrapper)
         if len(value) == 1 and isinstance(inner, dict) and "store" not in inner:
@@ -91,9 +94,9 @@ def _are_names(value: Any) -> bool:
 
 
 def _switches(writer: Translation, value: dict[str, Any]) -> None:
-    """Report each setting of the original that could let tools run without asking people.
+    """Add a difference for each setting of the original that could let tools run without asking people.
 
-    The translated policy can't switch asking off; use `mode` in sayso.toml.
+    A policy of Sayso can't do that. The setting `mode` in sayso.toml can.
     """
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
@@ -132,7 +135,7 @@ def _authorization(writer: Translation, section: dict[str, Any]) -> None:
 
 
 def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
-    """Return the names of the destructive tools, and list the differences for the keys beside them."""
+    """Return the names of the destructive tools, and add the differences that the other keys of the section cause."""
     for key in hitl:
         if key not in _HITL:
             writer.refuse(f"/hitl/{key}", f"{key!r} is not known")

@@ -32,8 +32,9 @@ _PROMPT = "> "
 
 
 class Talk:
-    """Reads lines, and records when each line was begun, because a line that was begun before a card appeared can't
-    answer that card.
+    """Reads lines, and records the time at which each line was begun.
+
+    A line that was begun before a card appeared can't answer that card.
     """
 
     def __init__(self, service: Service, *, identity: str, conversation: str) -> None:

@@ -180,7 +180,7 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     file, settings = Path(record["file"]), Path(record["settings"])
     text = _settings_text(settings, file)
     before, now = base64.b64decode(record["before"]), _read(file)
-    if now != before:  # If the files are equal, the move ended before it changed the client's file.
+    if now != before:  # If the file is as before, the move ended before it changed this file.
         if _hash(now) != record["after"]:
             raise SettingsError(say("move.changed", file=file, backup=backup))
         _replace(file, before)

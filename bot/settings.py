@@ -462,7 +462,9 @@ class Settings(BaseSettings):
         return {name: _digest(path.expanduser()) for name, path in self._named_secrets().items()}
 
     def _named_secrets(self) -> dict[str, Path]:
-        """Return the files that hold secrets, by the names of the settings that name them."""
+        """Return the name of a setting -> the file that the setting names, for each setting that names a file with a
+        secret.
+        """
         sections = {**self.set_up(), "agent": self.agent}
         found = {
             f"{part}.{key}": path

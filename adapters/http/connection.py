@@ -126,7 +126,7 @@ class Door(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol, and keep watching for its end."""
+        """Hand the connection to the WebSocket protocol, and keep watching for the connection's end."""
         if self._refused:
             return
         self._arm(None)

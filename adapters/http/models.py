@@ -118,7 +118,7 @@ class CallRequest(_Request):
 
 
 class QuestionRequest(_Request):
-    """A question to the people who may decide in the conversation."""
+    """A question to the people who may decide in a conversation."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -57,7 +57,7 @@ class Lookups:
         return heard
 
     def follow(self, body: Mapping[str, Any]) -> None:
-        """Remember the author of a new message, so that it is known who wrote last in a place."""
+        """Remember the author of a new message, so that the bot knows the latest author in each place."""
         wrote, me = author_of(body), self._me
         self._chat.has_agent_view = self._chat.has_agent_view or tells_of_agent_view(body)
         if wrote is None:
@@ -71,7 +71,7 @@ class Lookups:
             self._chat.threads.heard(place, ts, author)
 
     def unsettle(self, body: Mapping[str, Any]) -> None:
-        """Forget which call the bot's latest message in the event's channel is about.
+        """Forget the call that the bot's latest message in the event's channel is about.
 
         An operator's own listener may have written there in the meantime.
         """

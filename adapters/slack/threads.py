@@ -67,7 +67,7 @@ class Threads:
             talk.ref, talk.ours, talk.sure = None, ts, False
 
     def unsettle(self, channel: str) -> None:
-        """Forget which call the bot's latest messages in a channel and its threads are about.
+        """Forget the calls that the bot's latest messages in a channel and its threads are about.
 
         An operator's listener may have written there in the bot's name, perhaps visible to one person only. In each
         place, the next message that the bot sends is known again.

@@ -315,7 +315,7 @@ class TelegramChat:
         return await self._delivery.send(route, send, about=about, answers=answers)
 
     async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
-        """Store which call a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
+        """Store the call that a sent message is about. `asks` is the person whom the message asks for a reason, or ''.
 
         If the store fails, the message stays in the chat, but a reply to it no longer points to the call.
         """

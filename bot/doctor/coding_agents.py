@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-#: The policy may give people this many seconds less than the hook waits. If the hook waits longer than the policy's
-#: time by more than `_SPARE_S` seconds, a warning says so.
+#: A hook should wait this many seconds longer than the policy gives people. If the hook waits more than `_SPARE_S`
+#: seconds longer, a warning says so.
 _SHORTER_S, _SPARE_S = 100, 120
 
 

@@ -59,12 +59,13 @@ async def test_log_lines_are_dropped_while_a_call_of_nobody_here_runs(
     async def log(line: Any) -> None:
         lines.append(line.data)
 
-    other = Ask("files", "wait", {}, "bob", "local", Runs.SERVICE, agent="bob")
-    running = await behind.service.submit(other)
-    async with asyncio.timeout(PATIENCE_S):
-        while "wait {}" not in files.runs:
-            await asyncio.sleep(0.005)
     async with behind.client(*way, logging_callback=log, log_level="info") as client:
+        await client.list_tools()
+        other = Ask("files", "wait", {}, "bob", "local", Runs.SERVICE, agent="bob")
+        running = await behind.service.submit(other)
+        async with asyncio.timeout(PATIENCE_S):
+            while "wait {}" not in files.runs:  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.01)
         done = await client.call_tool("steps", {})
     (files.folder / "go").touch()
     await behind.service.ended(running.call, PATIENCE_S)

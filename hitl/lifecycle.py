@@ -48,7 +48,10 @@ class Trigger(StrEnum):
 
 @dataclass(slots=True)
 class Subject:
-    """The facts about a call that the guards check. `transitions` changes only `state`."""
+    """The fields of a call that the guards check, as a model for the library `transitions`.
+
+    The library changes only `state`.
+    """
 
     state: str
     decision: Decision | None = None

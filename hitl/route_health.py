@@ -58,7 +58,7 @@ class Reach:
         self._refused.clear()
 
     def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
-        """Record that a route refused a card for good, with the reason and the key of the remedy.
+        """Record that a route will never show a card, with the platform's reason and the key of the remedy.
 
         Return whether the refusal is new: the route has refused no card before, or it refused for another reason.
         """

@@ -156,7 +156,7 @@ class MemoryCalls(_Memory):
         return self._first(lambda call: (call.requester, call.key) == (requester, key))
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls, newest first, that are older than the call `before`."""
+        """Return at most `limit` calls, newest first. `before` and `pending` are as in `hitl.ports.Calls`."""
 
         def older(call: Call) -> bool:
             return (before is None or call.ref < before) and (_waits(call) or not pending)
@@ -429,7 +429,7 @@ class MemoryConversations(_Memory):
             self._said[place] = message, ref
 
     async def bind(self, bound: Bound) -> None:
-        """Store which call a message of Sayso is about. If a message is stored already, its first call stays."""
+        """Store the link from a message of Sayso to its call. If the message has a link already, change nothing."""
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
@@ -515,7 +515,7 @@ class _Trouble:
 
 
 class RecordedChat:
-    """A chat platform that remembers its messages, and fails when a test asks for it.
+    """A chat platform that remembers its messages. A test can make it fail (`fail`).
 
     `posts`, `updates`, `spares` and `notices` hold the messages that it accepted, oldest first. `messages` holds the
     messages that its routes show now.
@@ -531,7 +531,7 @@ class RecordedChat:
         self._ids = count(1)
 
     def fail(self, error: PlatformError, *, times: int = 1, route: str | None = None, applied: bool = False) -> None:
-        """Raise `error` for each of the next `times` messages, on one route or on all routes.
+        """Make the chat raise `error` for each of the next `times` messages, on one route or on all routes.
 
         With `applied`, the chat still shows the message, as if only the platform's answer had been lost.
         """
@@ -569,7 +569,7 @@ class RecordedChat:
 class ScriptedExecutor:
     """An executor whose tools do nothing. It remembers the calls that were run, in `ran`.
 
-    `tools` holds the tools that may run, by group and name. `facts` holds facts about the world, which become the
+    `tools` holds the tools that may run, by group and name. `facts` maps names to values, which become the
     preconditions of each prepared call. A test changes `facts` to break the preconditions of a pending call.
     `preparation` is the preparation of every call, except its preconditions, and `outcome` is the report of every run.
     """
@@ -582,15 +582,15 @@ class ScriptedExecutor:
         self.ran: list[Call] = []
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
-        """Return the facts about the tool, or None if it may not run."""
+        """Return the description of the tool, or None if it may not run."""
         return self.tools.get((tools, tool))
 
     async def prepare(self, ask: Ask) -> Preparation:
-        """Return the same preparation for every call, with the folder of the request and the current facts."""
+        """Return `preparation`, with the folder of the request, and with the current `facts` as preconditions."""
         return replace(self.preparation, cwd=ask.cwd, preconditions=tuple(sorted(self.facts.items())))
 
     async def still_holds(self, call: Call) -> str | None:
-        """Return a sentence about the first fact that changed since the call was prepared, or None."""
+        """Return a sentence about the first of `facts` that changed since the call was prepared, or None."""
         changed = (name for name, value in call.preconditions if self.facts.get(name) != value)
         return next((f"{name} changed" for name in changed), None)
 

@@ -1,1 +1,1 @@
-"""The texts in which people and programs see a request: the card, its sentences, safe text, and masked secrets."""
+"""Makes the texts in which people and programs see a request: makes characters visible, and masks secrets."""

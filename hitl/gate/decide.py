@@ -56,7 +56,10 @@ async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """Return the meaning of a button, a command or an API decision. Return None if this call has no such button."""
+    """Return the approval, rejection or answer that a button, a command or an API decision means.
+
+    Return None if this call has no such button.
+    """
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of people, according to one directory.
+    """The rights of people, according to the lists of one directory.
 
-    The arguments of its methods are principals (`Directory.principal`).
+    Each method takes a person as a principal (`Directory.principal`).
     """
 
     people: Directory
 
     def may_ask(self, principal: str, origin: str) -> bool:
-        """Return whether the principal, or the owner of the principal's token, may start calls in that conversation."""
+        """Return whether the principal, or the owner of the principal's token, may start calls in `origin`."""
         listed = self._people(self.people.requesters_for(origin))
         return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
 
     def may_still_ask(self, requester: str, origin: str, now: datetime) -> bool:
-        """Return whether a requester could still start calls in that conversation.
+        """Return whether the requester of an earlier call may still start calls in the conversation `origin`.
 
         The requester must be listed and not revoked. If the requester is a bearer token, the token must still work.
         """
@@ -72,7 +72,7 @@ class Access:
         return own and not self.people.is_revoked(principal)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
-        """Return the reason why the person may not decide the call in that conversation by this verdict, or None.
+        """Return the reason why the person may not decide the call by this reply and under this verdict, or None.
 
         Only an approver of the call gets a reason that depends on the verdict.
         """

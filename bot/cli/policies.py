@@ -384,7 +384,7 @@ def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
 
 
 def _line(name: str, problem: Problem) -> str:
-    """Return a problem as `file:line: place: message`. Editors can jump to the line, because compilers do the same."""
+    """Return a problem as `file:line: place: message`, as compilers print it, so that editors can jump to the line."""
     tail = f" ({problem.suggestion})" if problem.suggestion else ""
     return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
 

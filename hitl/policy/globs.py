@@ -388,7 +388,7 @@ _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
 class BadName(BadGlob):
-    """A tool name that no tool can have. ``suggestion`` says how to write it instead."""
+    """Raised for a name that no tool can have. ``suggestion`` says how to write it instead."""
 
     def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(message)

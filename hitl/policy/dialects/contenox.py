@@ -44,7 +44,7 @@ class Reader(ours.Reader):
     """Reads a document as contenox does. A part that would be unsafe is refused, or read more strictly."""
 
     def document(self) -> Checked:
-        """Read the whole document."""
+        """Return the checked document. Problems are in ``problems``."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
         for key in _TIGHTENING.intersection(value):
             self.refuse(pointer_below("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
@@ -86,11 +86,11 @@ class Reader(ours.Reader):
         return found
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """Read the entries of a list; ``null`` is an empty list."""
+        """Return the entries of a list, or [] for ``null``."""
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule. Return the fields of a Rule.
+        """Return the fields of a Rule, from a rule that allows, asks or denies.
 
         ``exclude_requester`` and ``require_reason``, which contenox doesn't know, must be true or false.
         """
@@ -115,14 +115,14 @@ class Reader(ours.Reader):
         }
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Read ``approve`` as ``deny``, with a warning: a call that nobody answers is never approved."""
+        """Warn that ``approve`` is read as ``deny``, because a call that nobody answers is never approved."""
         if value == "approve":
             self.warn(path, "'approve' is read as 'deny': silence is never an approval")
         elif value not in ("", None):
             super().on_timeout(value, path)
 
     def seconds(self, value: Any, path: str, low: int = MIN_TIMEOUT_S, high: int = MAX_TIMEOUT_S) -> int | None:
-        """Read a whole number of seconds, and bring it within the bounds with a warning.
+        """Return a whole number of seconds, brought within the bounds with a warning.
 
         In contenox, 0 and -1 mean no deadline; they are read as the upper bound.
         """
@@ -138,7 +138,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read one name or pattern of a tool. Return () if the rule is for every name."""
+        """Return the one name or pattern that a rule is for, or () for every name."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -156,11 +156,11 @@ class Reader(ours.Reader):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Read conditions that must all hold. An empty list means no conditions."""
+        """Return the conditions of a rule, which must all hold. The list may be empty."""
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
-        """Read one condition. contenox has no groups of conditions, so a group is a problem."""
+        """Return one checked condition. contenox has no groups of conditions, so a group is a problem."""
         if isinstance(value, dict):
             return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
@@ -175,7 +175,7 @@ class Reader(ours.Reader):
         """Accept a pattern in a list of whole names, because contenox loads such a list."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition. If contenox has the operator too, read the value as contenox does."""
+        """Return the value of a condition. If contenox has the operator too, the value is read as contenox reads it."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")

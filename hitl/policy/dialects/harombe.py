@@ -82,7 +82,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the settings of the section that are not rules, and add the differences that they cause.
+    """Read the settings of the section that are not rules. For each setting that Sayso doesn't have, add a difference.
 
     Return the default timeout in seconds.
     """

@@ -171,9 +171,7 @@ class _Walk:
     # --- statements
 
     def sequence(self, node: Node, state: _State) -> _Folders:
-        """Visit statements that run one after another. This and each other visit return the folders after the
-        statement.
-        """
+        """Add the steps of statements that run one after another. Return the possible working folders after them."""
         found = _Folders(state.folders, state.folders)
         for child in node.children:
             if not child.is_named:
@@ -184,14 +182,14 @@ class _Walk:
         return found
 
     def statement(self, node: Node, state: _State) -> _Folders:
-        """Visit one statement of any kind."""
+        """Add the steps of any statement. Return the possible working folders after it."""
         visit = _STATEMENTS.get(node.type)
         if visit is None:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return visit(self, node, state)
 
     def listed(self, node: Node, state: _State) -> _Folders:
-        """Visit ``a && b`` or ``a || b``."""
+        """Add the steps of ``a && b`` or ``a || b``. Return the possible working folders after it."""
         if len(node.children) != _BINARY:
             raise NotPlain("a list has an odd form")
         left, joint, right = node.children
@@ -205,8 +203,8 @@ class _Walk:
         raise NotPlain(f"{joint.type} is not read here")
 
     def pipeline(self, node: Node, state: _State) -> _Folders:
-        """Visit a pipe. Each part runs in its own shell, so a part can't change the folder or a variable of the next
-        part.
+        """Add the steps of a pipe. Each part runs in its own shell, so it can't change a folder or variable for the
+        next part.
 
         zsh and ksh run the last part in the main shell, so a last part that changes the folder is refused. In ``a | b
         && c``, the grammar may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is refused.
@@ -231,7 +229,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def subshell(self, node: Node, state: _State) -> _Folders:
-        """Visit ``( ... )``, or the commands in ``$( ... )``."""
+        """Add the steps of ``( ... )`` or ``$( ... )``. Return the working folders before it, which it can't change."""
         own = _branch(state)
         found = _Folders(own.folders, own.folders)
         for child in node.children[1:-1]:
@@ -242,7 +240,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def group(self, node: Node, state: _State) -> _Folders:
-        """Visit the statements of a condition, a branch, a loop's body or braces. Each statement may run or not."""
+        """Add the steps of a condition, a branch, a loop's body or braces. Each statement in it may run or not."""
         reached, inner = state.folders, _branch(state)
         for child in node.children:
             if child.is_named and child.type != "comment":
@@ -253,7 +251,7 @@ class _Walk:
         return _Folders(reached, reached)
 
     def negated(self, node: Node, state: _State) -> _Folders:
-        """Visit ``! command``.
+        """Add the steps of ``! command``.
 
         It succeeds if the command fails. So after its success, all folders of the command are possible.
         """
@@ -261,11 +259,11 @@ class _Walk:
         return _Folders(found.any, found.any)
 
     def loop(self, node: Node, state: _State) -> _Folders:
-        """Visit ``while`` or ``until``: the condition and the body may run any number of times."""
+        """Add the steps of ``while`` or ``until``. The condition and the body may run any number of times."""
         return self.group(node, replace(state, in_loop=True))
 
     def each(self, node: Node, state: _State) -> _Folders:
-        """Visit ``for name in words``: the body is visited with each value of the variable."""
+        """Add the steps of ``for name in words``, with those of the body once for each value of the variable."""
         kinds = [child.type for child in node.children]
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
@@ -286,7 +284,7 @@ class _Walk:
         return _Folders(reached, reached)
 
     def redirected(self, node: Node, state: _State) -> _Folders:
-        """Visit a statement with redirections after it."""
+        """Add the steps of a statement with redirections after it. Return the possible working folders after it."""
         inputs, outputs = self._redirects(node.children[1:], state)
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
         before = len(self.steps)
@@ -297,7 +295,7 @@ class _Walk:
         return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
-        """Visit one or more assignments without a command."""
+        """Note the values of variables from assignments without a command. Such a statement adds no steps."""
         parts = node.named_children if node.type == "variable_assignments" else [node]
         for part in parts:
             if part.type != "variable_assignment":
@@ -307,7 +305,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def tested(self, node: Node, state: _State) -> _Folders:
-        """Visit ``[ ... ]`` or ``[[ ... ]]``. The test becomes one step, because its operands may name files."""
+        """Add ``[ ... ]`` or ``[[ ... ]]`` as one step, because its operands may name files."""
         _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
@@ -327,7 +325,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def command(self, node: Node, state: _State) -> _Folders:
-        """Visit a simple command and add it as a step. Raises NotPlain if a word or redirection isn't understood."""
+        """Add a simple command as a step. Raises NotPlain if a word or redirection isn't understood."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
         found: list[ShellWord] = []
         settings: list[Node] = []
@@ -467,7 +465,7 @@ class _Substituting(Words):
         self._state = state
 
     def substituted(self, node: Node) -> None:
-        """Visit the commands whose output becomes part of a word."""
+        """Add the steps of the commands in ``$( ... )``, whose output becomes part of a word."""
         if any(child.type == "file_redirect" for child in node.children) or b"\\`" in (node.text or b""):
             raise NotPlain("a substitution has an odd form")
         inner = replace(self._state, inputs=(), outputs=(), fed_by=None, in_loop=True)

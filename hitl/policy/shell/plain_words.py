@@ -87,7 +87,9 @@ class Words:
         self.bash_only = False
 
     def substituted(self, node: Node) -> None:
-        """Visit the commands of a substitution, whose output becomes part of a word. Raises NotPlain."""
+        """Handle the commands in ``$( ... )``, whose output becomes part of a word. Raises NotPlain if they aren't
+        understood.
+        """
         raise NotImplementedError
 
     def word(self, node: Node) -> ShellWord:

@@ -19,7 +19,7 @@ SHELL_OPTIONS = options(
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
 
-# Long options of shells that name code to run first, or a file with it. bash also accepts them with one hyphen.
+# Long options of shells whose value is code to run first, or a file with such code. bash also accepts one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
 # Patterns of the names of interpreters, which run code from an argument, a file or standard input.

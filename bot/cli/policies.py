@@ -164,7 +164,7 @@ def evaluate(
     preset: FromPreset = None,
     config: Config = None,
 ) -> None:
-    """Judge one call from stdin, or one call for each line.
+    """Judge one call from stdin, or with --jsonl one call on each line.
 
     A call is {"tools", "tool", "args", "cwd"}. A call with "policy" is judged by that policy.
 

@@ -395,7 +395,7 @@ class Policy:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
-    # --- judging
+    # --- judging a call
 
     def judge(self, call: PolicyCall) -> Verdict:
         """Return the verdict on a call. If the arguments cause an error, the verdict is deny with the reason
@@ -520,7 +520,7 @@ class Policy:
         told = self.checked.risk.get(level)
         return told.action if told is not None and told.action is not None else self.checked.default_action
 
-    # --- verdicts
+    # --- making the verdict of an outcome
 
     def _verdict(self, outcome: Outcome, assessed: risk.Assessment, programs: tuple[str, ...]) -> Verdict:
         key = (assessed, programs) if programs else assessed
@@ -666,7 +666,7 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - the public name
+    format: text.Format | None = None,  # noqa: A002 - callers pass format=
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:

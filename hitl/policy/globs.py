@@ -23,11 +23,11 @@ _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
-    """A pattern that can't match the names that its author meant. The message gives the reason."""
+    """Raised for a pattern that can't match the names that its author meant. The message gives the reason."""
 
 
 def is_pattern(text: str) -> bool:
-    """Return whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
+    """Return whether fnmatch or a shell would take a text for a pattern, because it holds ``*``, ``?`` or ``[``."""
     return not WILD.isdisjoint(text)
 
 
@@ -396,7 +396,7 @@ class BadName(BadGlob):
 
 
 def check_name(text: str) -> None:
-    """Check a tool name or a pattern of tool names.
+    """Check that a tool can have a name, or a name that a pattern matches.
 
     Raises:
         BadName: no tool can have the name, because it holds blanks, braces or signs of regular expressions, or a class

@@ -377,7 +377,7 @@ class HostList:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> HostList:
-        """Compile entries; blank entries are skipped.
+        """Return the compiled list of these entries. Blank entries are skipped.
 
         Raises:
             ValueError: an entry is not a host, wildcard, address or network; the message names the entry.

@@ -41,7 +41,7 @@ class HasRule(Protocol):
 
     @property
     def rule(self) -> Rule:
-        """The rule of the document."""
+        """The rule as the document states it."""
 
 
 R = TypeVar("R", bound=HasRule)

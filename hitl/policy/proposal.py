@@ -177,7 +177,7 @@ def _value(document: str) -> Any:
 class _Dumper(yaml.SafeDumper):
     """Writes YAML without anchors, because `text.parse` refuses anchors."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML passes the value
         """Return True, so that a value that occurs twice is written twice, and not as an alias."""
         return True
 

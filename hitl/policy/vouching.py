@@ -98,7 +98,7 @@ class Vouching:
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
-    # --- patterns
+    # --- paths that are patterns of file names
 
     def _matches(self, use: PathUse, tool: str) -> int:
         """Return the answer for a pattern of file names, such as `*.txt`.

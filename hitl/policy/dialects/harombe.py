@@ -128,7 +128,7 @@ def _risky(tools: Any) -> dict[str, Any] | None:
     return {"id": "high-risk-tools", "tool": list(tools), "action": "approve", "risk": "high"}
 
 
-# --- settings for each risk level
+# --- reading the settings of each risk level
 
 
 def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
@@ -176,7 +176,7 @@ def _told(level: _Level) -> dict[str, Any]:
     return found
 
 
-# --- rules
+# --- translation of rules
 
 
 def _is_name(value: Any) -> bool:
@@ -282,7 +282,7 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
     return not wrong
 
 
-# --- conditions
+# --- translation of conditions
 
 
 @dataclass(frozen=True, slots=True)

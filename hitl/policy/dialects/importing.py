@@ -36,14 +36,14 @@ class Imported:
     @property
     def text(self) -> str:
         """The document as YAML, with the differences as comments above it."""
-        import yaml  # noqa: PLC0415 - only for writing
+        import yaml  # noqa: PLC0415 - slow to import, and only writing needs it
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
-    """Translate another system's document.
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers pass format=
+    """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:
         PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
@@ -67,7 +67,7 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
 
 
 def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002
-    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
+    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - these formats are seldom needed
 
     if format == "contenox":
         return contenox.translated(writer, check(parsed, format))

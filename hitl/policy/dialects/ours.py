@@ -90,7 +90,7 @@ class Reader(Notes):
         if len(listed) > len({str(one) for one in listed}):
             self.refuse(path, "names a preset twice")
 
-    # --- cards
+    # --- reading the additions to cards
 
     def cards(self, value: Any, path: str) -> dict[str, CardTerms]:
         """Return the additions to cards: name of the tool -> additions."""
@@ -135,7 +135,7 @@ class Reader(Notes):
             self.refuse(path, "takes a list of argument names", "such as ['note']")
         return tuple(found)
 
-    # --- rules
+    # --- reading rules
 
     def rules(self, value: Any, path: str, read: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[Rule, ...]:
         """Return the rules of one list of the document. ``read`` turns the keys of a rule into the fields of a Rule."""
@@ -209,7 +209,7 @@ class Reader(Notes):
             self.refuse(path, "is an empty list", "leave it out to match every kind")
         return tuple(self.choice(one, path, _TOOL_KINDS, UNKNOWN) for one in found)
 
-    # --- conditions
+    # --- reading conditions
 
     def whens(self, value: Any, path: str) -> All:
         """Return the group of a rule's conditions, which must all hold."""
@@ -315,7 +315,7 @@ class Reader(Notes):
                 self.refuse(path, said, f"write {one.strip('*?')!r} with 'match: substring'")
 
 
-# --- the grammar
+# --- the tables of the grammar
 
 _TOOL_KINDS: Final = (*tools.KINDS, UNKNOWN)
 _WHEN: Final = {"$ref": "#/$defs/when"}

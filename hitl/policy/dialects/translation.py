@@ -12,7 +12,7 @@ from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
 
 @dataclass(slots=True)
 class Translation:
-    """Collects the problems of a translation, and its differences: where Sayso's verdicts differ from the original's."""
+    """Collects the problems of a translation, and the differences between Sayso's verdicts and the original's."""
 
     parsed: text.ParsedDocument
     differences: list[str] = field(default_factory=list)

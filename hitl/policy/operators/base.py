@@ -22,7 +22,7 @@ _LONG = 256  # A text costs one more unit of the call's budget for each 256 char
 
 
 class BadValue(ValueError):
-    """A condition has a value that the operator can't use. The message names the values that the operator takes."""
+    """Raised for a condition's value that the operator can't use. The message names the values that it takes."""
 
 
 # --- tests, judges and conditions
@@ -110,7 +110,7 @@ def affords(scope: CallScope, value: Any, cost: int) -> bool:
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Judge a value that may hold other values: each element of a list, and everything inside an object."""
+    """Return the common answer for a value: for a list's elements, or for everything inside an object."""
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):

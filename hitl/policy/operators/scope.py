@@ -42,8 +42,8 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may do something else than the table of tools says. Then no rule by kind may allow the
-    call.
+    """Return whether the tool may do something else than the table of tools says. Then no rule for a kind of tools may
+    allow the call.
 
     There are two cases. First, the table says that the tool only reads, but the tool's MCP hints say that it changes
     something. A missing hint doesn't count. Second, an MCP server that isn't in the table uses the name of a coding

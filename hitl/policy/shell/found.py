@@ -135,7 +135,7 @@ class Found:
                 self.uses += [PathUse("read", folder) for folder in call.folders]
 
     def effect(self, does: str, says: str) -> None:
-        """Add an effect. ``says`` of the strongest effect is kept."""
+        """Add an effect. Of all phrases ``says``, the phrase of the strongest effect is kept."""
         if not self.says or (self.does and EFFECTS.index(does) > max(map(EFFECTS.index, self.does))):
             self.says = says or _SAYS[does]
         self.does.add(does)

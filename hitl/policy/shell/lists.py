@@ -68,7 +68,7 @@ class Phrase:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrase:
-        """Parse the words of an entry after its program. A word after an option may be the option's value."""
+        """Return the phrase of an entry's words after the program. A word after an option may be the option's value."""
         first = next((at for at, word in enumerate(words) if word[:1] == "-" and word != "-"), len(words))
         options: list[tuple[str, tuple[str, ...]]] = []
         for word in words[first:]:

@@ -168,7 +168,7 @@ class _Walk:
         self._source = source
         self._words = 0
 
-    # --- statements
+    # --- statements: each method adds the steps of one kind
 
     def sequence(self, node: Node, state: _State) -> _Folders:
         """Add the steps of statements that run one after another. Return the possible working folders after them."""
@@ -436,7 +436,7 @@ class _Walk:
         return ShellWord(None, loose=True) if reader.bash_only else value
 
     def _setting(self, node: Node, state: _State, *, reads: bool) -> None:
-        """Refuse an assignment before a command, unless it is harmless in the environment of that command.
+        """Raise NotPlain for an assignment before a command, unless it is harmless in the command's environment.
 
         ``reads`` says that the command is the builtin `read`. For `read`, an empty IFS only keeps the blanks around a
         line.
@@ -449,7 +449,7 @@ class _Walk:
         if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
             raise NotPlain(f"the line sets {name[:40]} for a command")
 
-    # --- words
+    # --- reading the words of commands
 
     def _read(self, state: _State) -> Words:
         """Return a reader for the words at one place of the line. It knows the values of variables there."""
@@ -494,13 +494,13 @@ _STATEMENTS = {
 
 
 def _guard_dialect(node: Node) -> None:
-    """Refuse a shell operator inside ``[[ ... ]]``, because a shell without ``[[`` would run the words after it."""
+    """Raise NotPlain for an operator inside ``[[ ... ]]``. A shell without ``[[`` would run the words after it."""
     if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
         raise NotPlain("a test holds what another shell takes for an operator")
 
 
 def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
-    """Refuse a test that may run a command.
+    """Raise NotPlain for a test that may run a command.
 
     In a numeric comparison, ``[[`` replaces a name by its value, and a subscript in that value may run a command. ``[``
     accepts only digits there. After ``-v``, both ``[`` and ``[[`` evaluate a name.

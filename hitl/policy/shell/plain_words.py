@@ -36,7 +36,7 @@ _PLAIN_BRACES = re.compile(r"(?<![\\$])\{[\w-]*\}", re.ASCII)
 
 
 class NotPlain(Exception):
-    """The line isn't understood completely. The message names the part that isn't understood."""
+    """Raised if a line isn't understood completely. The message names the part that isn't understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Words:
         return read(self, node)
 
     def _guard_dialect(self, node: Node) -> None:
-        """Refuse a bracket or colon right after ``$name``, because in zsh it takes a part of the value, or edits the
-        value.
+        """Raise NotPlain for a bracket or colon right after ``$name``. In zsh it takes a part of the value, or edits
+        it.
         """
         for before, after in pairwise(node.children):
             if before.type == "simple_expansion" and _PICKS.match(text_of(after)):
@@ -177,7 +177,7 @@ class Words:
         return _glued(parts)
 
     def _no_gaps(self, node: Node) -> None:
-        """Refuse a quoted text with gaps between its nodes, because the text in a gap would be lost."""
+        """Raise NotPlain for a quoted text with gaps between its nodes, because the text in a gap would be lost."""
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 

@@ -15,7 +15,7 @@ from hitl.policy.shell.plain import Step
 from hitl.policy.shell.plain_words import Below
 from hitl.policy.tables import names
 
-#: Filters that print some lines of their input unchanged -> the options with which this is still so.
+#: Programs that print some lines of their input unchanged -> the options with which the lines stay unchanged.
 _FILTERS: Final[Mapping[str, frozenset[str]]] = {
     "head": names("-n --lines -NUM"),
     "tail": names("-n --lines -NUM"),

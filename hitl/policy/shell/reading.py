@@ -105,7 +105,7 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The methods of a parser of lines that handle a command's words which are shell texts or commands themselves."""
+    """The methods by which the handler of a program passes on shell texts and commands among its words."""
 
     reading: ShellReading
     #: The values of the positional parameters, by name: `0`, `1`, ... and `@`.

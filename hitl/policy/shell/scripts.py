@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_SCRIPT = 2048
-_MAX_CLASSES = 64  # opening brackets in a script; from each, a search may go to the end of the script
-_MAX_DELIMITERS = 16  # different delimiters in a script; each needs an expression of its own
+_MAX_CLASSES = 64  # at most this many opening brackets; from each, a search may go to the end of the script
+_MAX_DELIMITERS = 16  # at most this many different delimiters in a script; each needs an expression of its own
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
@@ -36,7 +36,7 @@ _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
 class NotUnderstood(ValueError):
-    """The text isn't a sed script that this module can parse."""
+    """Raised for a text that this module can't parse as a sed script."""
 
 
 def sed_commands(script: str) -> list[str]:

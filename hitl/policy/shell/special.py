@@ -34,7 +34,7 @@ _WRITTEN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
 #: Builtins that change the state of the shell in which they run.
 _CHANGES_SHELL = names("cd read")
 
-# --- builtins of the shell
+# --- the effects of the shell's builtins
 
 
 def _cd(found: Found, step: Step) -> None:
@@ -187,7 +187,7 @@ def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
     return ShellWord(None, loose=True)
 
 
-# --- find
+# --- the effects of find
 
 _FIND_ALONE = names(
     "-true -false -empty -executable -readable -writable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print "
@@ -285,7 +285,7 @@ def _find(found: Found, step: Step) -> None:
         found.step(Step(words, step.folders))
 
 
-# --- sed, awk and jq
+# --- the effects of sed, awk and jq
 
 #: A set of characters in an expression of sed. Versions of sed disagree about two things: whether a delimiter in a set
 #: ends the expression, and whether a backslash in a set is an ordinary character. A set that has two meanings for this
@@ -381,7 +381,7 @@ def _reads(found: Found, call: ParsedArguments) -> None:
         found.path("read", word, call.folders, guarded=call.guarded(word))
 
 
-# --- git
+# --- the effects of git
 
 _ADDRESS = re.compile(r"remoteurl|upstream|push")
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
@@ -483,7 +483,7 @@ def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revi
     return [word]
 
 
-# --- ripgrep and tar
+# --- the effects of ripgrep and tar
 
 
 def _rg(found: Found, step: Step) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
 _MAX_STARTED = 8
-_MAX_GUESSED = 1024  # characters of a word that are searched for names of programs
+_MAX_GUESSED = 1024  # at most this many characters of a word are searched for names of programs
 _NAMES = re.compile(
     r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*"
 )
@@ -146,7 +146,7 @@ def may_listen(command: Words) -> bool:
     return handle not in _DEAF
 
 
-# --- shells
+# --- shells, and builtins that run text as shell code
 
 
 def _shell(run: Run) -> None:
@@ -262,7 +262,7 @@ def _trap(run: Run) -> None:
 
 
 def _reads_into(run: Run) -> None:
-    """Record a builtin such as ``read``, whose words name the variables that it sets."""
+    """Record a doubt if a builtin such as ``read`` sets a variable that can change what a program does."""
     _arguments_too(run)
     for word in run.words[1:]:
         if word is None or programs.hijacks(word.partition("[")[0]):
@@ -270,8 +270,10 @@ def _reads_into(run: Run) -> None:
 
 
 def _declares(run: Run) -> None:
-    """Record the variables that ``export``, ``declare`` and similar builtins set. With ``-n``, a value names a variable
-    too.
+    """Record a doubt if ``export``, ``declare`` or a similar builtin sets a variable that can change what a program
+    does.
+
+    With ``-n``, a value may name a variable too.
     """
     for word in run.words[1:]:
         name, _, value = (word or "").partition("=")
@@ -431,7 +433,7 @@ def _compgen(run: Run) -> None:
 def _jobs(run: Run) -> None:
     """Record what ``jobs`` runs: with ``-x``, its arguments."""
     _arguments(run)
-    if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - `jobs`, option, program
+    if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - `jobs -x PROGRAM`
         run.reader.nested(run.words[2:], run.origin)
 
 
@@ -563,7 +565,7 @@ def _setting(run: Run, setting: str) -> None:
         run.reader.source(value.removeprefix("!"))
 
 
-# --- wrappers
+# --- wrappers: programs that run another command
 
 
 def _subcommand(run: Run) -> None:

@@ -88,7 +88,7 @@ def simple_words(command: str) -> list[str] | None:
 
 
 def quoted_words(command: str) -> list[str] | None:
-    """Return the words of a command as ``simple_words`` does, for a command that may have quotes."""
+    """Return the words of a command with or without quotes, or None for a command with other syntax."""
     if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]

@@ -1,4 +1,4 @@
-"""`backup` and `restore`: copy the database to another file, and put a copy in place of the database."""
+"""`backup`, `restore` and `keys rotate`: copy the database, put a copy in its place, and add a new key."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from hitl.credentials import OldTokens
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands `backup` and `restore`."""
+    """Add the commands `backup` and `restore`, and the command group `keys`."""
     app.command()(backup)
     app.command()(restore)
+    group = typer.Typer(help="The keys of the integrity checks.", no_args_is_help=True)
+    group.command()(rotate)
+    app.add_typer(group, name="keys")
 
 
 def backup(
@@ -94,3 +97,27 @@ def restore(
         typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))
     if done.revoked:
         typer.echo(say("backup.revoked", names=", ".join(sorted(done.revoked))))
+
+
+def rotate(config: Config = None, json: AsJson = False) -> None:
+    """Add a new key, which makes all integrity checks after the next start of the service.
+
+    The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
+    service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.
+
+    Example: sayso keys rotate
+    """
+    from adapters.database.keys import read
+    from adapters.database.keys import rotate as add_key
+    from adapters.database.sqlite.folder import KEYS
+
+    found = settings(config)
+    if given := found.given_keys():
+        fail(say("keys.given", path=given), 2)
+    path = found.folder("state") / KEYS
+    new = add_key(path)
+    older = len(read(path)) - 1
+    if json:
+        print_json({"file": str(path), "id": new, "older": older})
+    else:
+        typer.echo(say("keys.rotated", path=path, id=new, older=older))

@@ -5,8 +5,8 @@ from __future__ import annotations
 #: The weight of the latest measurement in a running mean.
 _SHARE = 0.25
 _FIRST_GUESS_S = 100e-6
-#: While commits run on the worker thread, one commit in this many runs on the loop, to measure the disk. A measurement
-#: on the thread would include its wait for the interpreter's lock.
+#: While commits run on the worker thread, every 32nd commit runs on the event loop instead, to measure the disk. A
+#: measurement on the thread would include the thread's wait for the interpreter's lock.
 _PROBE = 32
 #: Seconds: the commit of a group may block the event loop for at most this long. The limit is the measured time for
 #: handing work to the worker thread and back, or this number if the measured time is longer.

@@ -127,7 +127,7 @@ class Reader(ours.Reader):
         In contenox, 0 and -1 mean no deadline; they are read as the upper bound.
         """
         if value in (0, -1) and type(value) is int:
-            self.warn(path, f"{value} meant no deadline; read as {high} s (7 days)")
+            self.warn(path, f"{value} meant no deadline; it is read as {high} s (7 days)")
             return high
         if type(value) is not int or low <= value <= high:
             return super().seconds(value, path, low, high)
@@ -153,7 +153,7 @@ class Reader(ours.Reader):
             return
         self.possible(value, path)
         if value != "*" and is_pattern(value):
-            self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
+            self.warn(path, f"{value!r} was compared exactly in contenox; it is read as a glob if that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
         """Return the conditions of a rule, which must all hold. The list may be empty."""
@@ -188,7 +188,7 @@ class Reader(ours.Reader):
         """Check a block of limits, such as ``compute``, as contenox does. Warn that Sayso doesn't enforce it."""
         if value is None:
             return
-        self.warn(path, "is checked, but not enforced here")
+        self.warn(path, "is checked, but Sayso doesn't enforce it")
         if not isinstance(value, dict):
             self.refuse(path, "takes keys and values")
             return
@@ -250,11 +250,11 @@ def _rule(writer: Translation, rule: Rule) -> dict[str, Any] | None:
         if names:
             found[key] = names[0]
         if rule.literal and any(is_pattern(name) for name in names):
-            writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow is left out")
+            writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow rule is left out")
             return None
     when = [_condition(writer, part, rule, at) for at, part in enumerate(rule.when.parts)]
     if None in when:
-        writer.differ(rule.name, "left out: a condition of it can never hold")
+        writer.differ(rule.name, "left out: one of its conditions can never hold")
         return None
     if when:
         found["when"] = when

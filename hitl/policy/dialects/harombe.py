@@ -19,7 +19,7 @@ _TIMEOUT_S: Final = 60
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
-_SKIPS: Final = "allow_skip lets people switch further questions off there; here each call is asked about"
+_SKIPS: Final = "allow_skip lets people switch off further questions in harombe; Sayso asks about each call"
 _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 
@@ -41,7 +41,7 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
         return {"version": 1}
     writer.differ(
         "document",
-        "a tool without a rule is asked about as before; its risk is the classifier's (unknown: high), not 'medium'",
+        "a tool without a rule is asked about, as in harombe; the classifier rates its risk, not 'medium'",
     )
     levels = _levels(writer, section.get("policies", {}), f"{path}/policies")
     default = _settings(writer, section, path)
@@ -70,7 +70,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
         if isinstance(value.get(key), dict):
             for other, entry in value.items():
                 if other != key:
-                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it is no part of a policy")
+                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it isn't part of a policy")
             return _section(writer, value[key], f"{path}/{key}")
     if path == "/security":
         writer.refuse(path, "has no section 'hitl'")
@@ -91,14 +91,14 @@ def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
         section,
         "enabled",
         path,
-        off="asks about nothing there; this policy asks. Don't use it to ask about none",
+        off="makes harombe ask about nothing; this policy asks, so don't use it for that",
     )
     _switch(
         writer, section, "auto_approve_low_risk", path,
-        on="runs low risks unasked there; here a rule does so only if it says require_approval: false",
+        on="makes harombe run low risks unasked; Sayso does so only for a rule with require_approval: false",
     )  # fmt: skip
     if "notification" in section:
-        writer.left_out("notification", section["notification"], "where cards go is set by routes in sayso.toml")
+        writer.left_out("notification", section["notification"], "routes in sayso.toml set where cards go")
     tools = section.get("high_risk_tools", [])
     if not isinstance(tools, list) or not all(map(_is_name, tools)):
         writer.refuse(f"{path}/high_risk_tools", "'high_risk_tools' takes names of tools")
@@ -160,7 +160,7 @@ def _level(writer: Translation, value: Any, path: str, level: str) -> _Level:
         writer.differ(where, f"runs {level} calls without a question; here they are asked about")
         asks = True
     elif asks is False:
-        writer.differ(where, "without approval run the rules of this level; a tool without a rule is asked about")
+        writer.differ(where, "the rules of this level run without approval; Sayso asks about a tool without a rule")
     if value.get("allow_skip"):
         writer.differ(where, _SKIPS)
     timeout = writer.timeout(where, value["timeout"]) if "timeout" in value else None
@@ -218,7 +218,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
     }
     for name in rule["tools"]:
         if is_pattern(name):
-            writer.differ(where, f"the name {name!r} was compared letter by letter; here it is a pattern")
+            writer.differ(where, f"the name {name!r} was compared exactly in harombe; Sayso reads it as a pattern")
     place = _Place(writer, path, where, asks)
     when = [part for one in rule.get("conditions") or () for part in _condition(place, one)]
     if when:
@@ -243,7 +243,7 @@ def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) 
         writer.differ(where, f"runs {rule['risk']} calls without a question; here they are asked about")
         return True
     if not asks and rule.get("require_reason"):
-        writer.differ(where, "require_reason means nothing where nobody is asked")
+        writer.differ(where, "require_reason has no effect on a rule that asks nobody")
     return bool(asks)
 
 
@@ -265,7 +265,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
         if key in rule and "message" not in found and str(rule[key]).strip():
             found["message"] = str(rule[key])
         elif key in rule:
-            writer.differ(where, f"the {key} {rule[key]!r} is left out: cards show the description")
+            writer.differ(where, f"the {key} {rule[key]!r} is left out, because cards show the description")
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
@@ -383,13 +383,13 @@ def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
         return found + (_pattern(place, f"{flags}^{rest}", key) if rest else [])
     if _LOOKS_AROUND.search(pattern):
         place.refuse(
-            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search does not have",
+            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search doesn't support",
         )
         return []
     flags = starts[0] if (starts := _FLAGS.findall(pattern)) else ""
     plain = pattern[len(flags) :]
     if op == "path_matches":
-        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links do not evade {pattern!r}")
+        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links can't evade {pattern!r}")
     if not place.asks:
         return [{"key": key, "op": op, "value": f"{flags}^(?:{plain})"}]
     if not all(part.startswith("^") for part in plain.split("|")):

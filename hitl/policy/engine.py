@@ -317,8 +317,8 @@ class _Plan:
     """Everything about the calls of one tool that doesn't depend on the arguments: the rules that may apply, and the
     risk.
 
-    ``quiet`` says that the document has no risk rules and the tool runs no commands. If then no rule may hold, the
-    default action decides and no argument has to be read.
+    ``quiet`` says that the document has no risk rules and that the tool runs no commands. If it is true and no rule may
+    hold for a call, the default action decides, and no argument has to be read.
     """
 
     named: risk.Named
@@ -666,7 +666,7 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - callers pass format=
+    format: text.Format | None = None,  # noqa: A002 - callers know it as format=
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:

@@ -209,7 +209,7 @@ def _whatwg(text: str) -> Url:
     if scheme and scheme not in _DEFAULT_PORTS:
         if not re.match(r"[0-9]+(?:[/?#]|$)", rest) or scheme in ("data", "blob", "javascript", "mailto", "tel"):
             return _other_scheme(scheme, rest)
-        scheme, rest = "", text  # what looks like a scheme is a bare host, and a port follows
+        scheme, rest = "", text  # `name:80` is a host and a port, not a scheme
     if not scheme and not rest.startswith(("//", "\\\\")):
         bare = _authority("http", re.split(r"[/?#\\]", rest)[0])
         return replace(bare, scheme="", bare=True)

@@ -92,7 +92,7 @@ class Index(Generic[R]):
 
 
 def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
-    """Return the condition under which a rule is filed, or None if it has no suitable condition.
+    """Return the condition under which the index files a rule, or None if the rule has no suitable condition.
 
     The rule can hold only if this condition holds. Its operator can be indexed, and its key is the name of an argument.
     """

@@ -60,7 +60,7 @@ def sniff(text: str) -> Format:
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers pass format=
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers know it as format=
     """Return the parsed document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:

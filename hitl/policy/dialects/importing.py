@@ -35,14 +35,14 @@ class Imported:
 
     @property
     def text(self) -> str:
-        """The document as YAML, with the differences as comments above it."""
+        """The document as YAML. Comments above it list the differences of its verdicts."""
         import yaml  # noqa: PLC0415 - slow to import, and only writing needs it
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers pass format=
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers know it as format=
     """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:
@@ -79,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Return the document without rules that can never fire. With such a rule, ``version: 1`` refuses a document."""
+    """Return the document without rules that can never fire, because ``version: 1`` refuses such rules."""
     checked = _checked(document)
     if "rules" not in document:
         return document

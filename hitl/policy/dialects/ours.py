@@ -294,7 +294,7 @@ class Reader(Notes):
         return self.checked(value.get("value"), path, op, operator, operator.check)
 
     def checked(self, given: Any, path: str, op: str, operator: Operator, check: Callable[[Any], Any]) -> Any:
-        """Return the value after the operator's check. If the check refuses it, add a problem and return None."""
+        """Return the result of an operator's check on a value. If the check refuses, add a problem and return None."""
         try:
             found = check(given)
         except BadValue as error:

@@ -110,7 +110,7 @@ def affords(scope: CallScope, value: Any, cost: int) -> bool:
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return the common answer for a value: for a list's elements, or for everything inside an object."""
+    """Return the answer for a value. For a list or an object, it is the common answer for everything inside."""
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):

@@ -71,7 +71,7 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer for a command. Return at most UNSURE for an ask rule if another argument holds the command."""
+    """Return the answer, but at most UNSURE for an ask rule if the named argument doesn't hold the command."""
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING

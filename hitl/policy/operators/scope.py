@@ -249,10 +249,11 @@ def _as_line(words: Sequence[Any]) -> str | None:
 
     Return None if the line would have the same effect as the words, for example if no word has a special character.
 
-    Hosts that start the words without a shell often send ``["bash", "-lc", SCRIPT]``. If a tool joins these words, the
-    shell runs the script's first word without its arguments, and then the script's other commands. So only the script
-    is judged, unless it redirects input, because a first word such as `sh` would run that input. If the script begins
-    with a `cd`, the script's other commands then run in the working folder. So the line of these commands is returned.
+    Many hosts send ``["bash", "-lc", SCRIPT]`` and start these words without a shell. If a tool joins the words
+    instead, the script's first command loses its arguments, and the other commands run unchanged. So the line has no
+    other effect than the script, except in two cases. A script that redirects input could give the input to a first
+    command such as `sh`, which would run it; the whole line is returned. A first command `cd` would stay in the working
+    folder; the line of the script's other commands is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
@@ -286,8 +287,9 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
     """Parse the command ``line`` with the further words ``extra``.
 
-    If ``args`` asks for a shell, parse the words as a shell does. Otherwise parse them as a list of words. Also add
-    what a shell would run, unless ``line`` is a plain name and the further words are a list.
+    If the argument `shell` in ``args`` is true, parse the words as one line for a shell. Otherwise parse them as a list
+    of words. A tool may still give the line to a shell, so add the result of a shell too, unless ``line`` is a plain
+    name and the further words are a list.
     """
     whole = " ".join((line, *extra))
     if _shell_mode(args):

@@ -243,7 +243,7 @@ _READ_ALIKE = re.compile(
 
 
 def looks_like_a_file(path: str) -> bool:
-    """Return whether a path looks like a file's and not like a folder's, because its last name has an extension."""
+    """Return whether a path probably names a file and not a folder, because its last name has an extension."""
     return _FILE.search(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Finds the files whose names a command prints, one on each line, because ``xargs`` then uses these files.
+"""Finds the files whose names a command prints, one on each line. ``xargs`` gives these names to another command.
 
 The tables here list only options with which the output is still names of files. The result has the folders of all these
 files; the command may print fewer names.

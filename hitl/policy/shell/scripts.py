@@ -31,7 +31,8 @@ _AWK_LITERALS = tuple(
     for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # some versions of awk end an expression at a slash in brackets
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
-_GAP = re.compile(r"\s{64}")  # blanks; in a longer run, a search would start again at each blank
+# A run of so many blanks is refused, because a search would start again at each blank and take too long.
+_GAP = re.compile(r"\s{64}")
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys with which ``version: 1`` tightens a policy. This dialect doesn't read them. A document with such a key is
+#: Keys of ``version: 1`` that make a policy stricter. contenox doesn't know them. A document with such a key is
 #: refused, because without the key the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
 _MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry

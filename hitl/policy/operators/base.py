@@ -47,15 +47,15 @@ class ConditionUse:
     asking: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """Return the use for a condition inside a ``not``: a condition that would tighten loosens, and the reverse."""
+        """Return the use for a condition inside a ``not``, with the opposite of ``loosen`` and ``negated``."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
         """The answer if the call doesn't have the argument.
 
-        It is UNSURE for a condition that tightens, because the tool may have a default or read the value from another
-        argument. It is NO for a condition that loosens, and for a condition of a risk rule outside a ``not``.
+        It is NO if ``loosen`` is true, and for a risk rule outside a ``not``. Otherwise it is UNSURE, because the tool
+        may have a default, or read the value from another argument.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
@@ -104,7 +104,7 @@ def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Tes
 
 
 def affords(scope: CallScope, value: Any, cost: int) -> bool:
-    """Take the cost of one judgement from the call's budget. Return False if the budget is used up."""
+    """Take the cost of testing one value from the call's budget. Return False if the budget is used up."""
     scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
     return scope.work >= 0
 
@@ -129,7 +129,8 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return the common answer for several values. To tighten, one YES is enough; to loosen, every answer must be YES.
+    """Return the common answer for several values. With ``use.loosen``, every answer must be YES, else one YES is
+    enough.
 
     Return UNSURE if the values cost more than the rest of the call's budget.
     """
@@ -147,7 +148,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each judgement costs ``cost`` units."""
+    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each value costs ``cost`` units."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -168,11 +169,11 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Return a judge that doubts its NO if the value isn't a text.
+    """Return a function like ``judge`` that answers UNSURE instead of NO if the value isn't a text.
 
-    For such a value, NO becomes UNSURE: a tool may read a number or a list as a text.
+    The reason is that a tool may read a number or a list as a text.
 
-    If the condition loosens, or its key is ``*``, the judge is returned unchanged.
+    With ``use.loosen``, or with the key ``*``, ``judge`` is returned unchanged.
     """
     other = use.other(key)
     if other == NO:

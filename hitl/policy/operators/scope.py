@@ -59,7 +59,7 @@ def disputed(call: PolicyCall) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The ports that conditions may use: the file system, host names, and the judge of a command's paths.
+    """The ports that conditions may use: the file system, host names, and the object that judges a command's paths.
 
     Without ``paths``, paths are judged by their text alone.
     """
@@ -159,7 +159,7 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        The programs come from the parser for rules that tighten, because it also finds programs in lines that it
+        The programs come from the parser for rules that deny or ask, because it also finds programs in lines that it
         understands only in part.
         """
         found = self.shell(key)

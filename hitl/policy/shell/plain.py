@@ -37,8 +37,8 @@ _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-#: Matches a harmless value of such a variable: C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match, because a program
-#: would read that file.
+#: Matches a harmless value of a variable in _HARMLESS_SETTINGS: C.UTF-8, Europe/Vienna or en_GB:en. Paths don't match,
+#: because a program would read that file.
 _SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
@@ -207,7 +207,7 @@ class _Walk:
         next part.
 
         zsh and ksh run the last part in the main shell, so a last part that changes the folder is refused. In ``a | b
-        && c``, the grammar may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is refused.
+        && c``, the parser may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is refused.
         """
         fed_by = state.fed_by
         for child in node.children:

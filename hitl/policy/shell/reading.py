@@ -86,7 +86,7 @@ class ShellReading:
         return True
 
     def add(self, other: ShellReading) -> None:
-        """Add the commands and doubts of another reading of the same call."""
+        """Add the commands and doubts of another ShellReading of the same call."""
         self.commands += other.commands
         self.doubts += other.doubts
         self.hidden |= other.hidden

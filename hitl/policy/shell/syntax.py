@@ -136,9 +136,7 @@ def _few(line: str) -> bool:
 
 
 def _respelled(line: str) -> list[str]:
-    """Return other spellings of a line, which the grammar parses correctly: with continued lines joined, or added
-    blanks.
-    """
+    """Return other spellings of a line that the parser reads correctly: with continued lines joined, or more blanks."""
     if "\\" not in line or "\n" not in line:
         return []
     joined = line.replace("\\\n", "")
@@ -325,7 +323,7 @@ class LineReader(WordReader):
         if kind == "word" and not glued and (text := self._literal(word)) is not None:
             found.append(text)
             return
-        if target.type in _GROUPS:  # in ``time ( ... )``, the grammar takes the group for a word
+        if target.type in _GROUPS:  # in ``time ( ... )``, the parser takes the group for a word
             inner.append(target)
             return
         fields = self._word(target)
@@ -337,7 +335,7 @@ class LineReader(WordReader):
             found += fields
 
     def _misread(self, found: Fields, node: Node) -> None:
-        """Record a command that ends earlier than its node. After a comment, the grammar took words of another line for
+        """Record a command that ends earlier than its node. After a comment, the parser took words of another line for
         arguments.
         """
         self.reading.hide("is not read as shell syntax")
@@ -392,7 +390,7 @@ class LineReader(WordReader):
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """Record a doubt if a shell may end a here-document at another line than the grammar. Its lines may then be
+        """Record a doubt if a shell may end a here-document at another line than the parser does. Its lines may then be
         commands.
         """
         if not ends_as_read(node, self._source):
@@ -418,7 +416,7 @@ class LineReader(WordReader):
             self.source(text[1:-1].replace("\\`", "`"))
 
     def _embedded(self, node: Node) -> None:
-        """Record the substitutions in a text that the grammar doesn't parse (defaults, patterns, here-documents)."""
+        """Record the substitutions in a text that the parser doesn't divide (defaults, patterns, here-documents)."""
         text = self._written(node)
         if node.type == "heredoc_body" and _quoted_delimiter(node):
             return
@@ -503,7 +501,7 @@ _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 @cache
 def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
-    """Return two tables of visitors, by the grammar's numbers of node kinds: without and with a visit of words."""
+    """Return two tables of visitors, by the parser's numbers of node kinds: without and with a visit of words."""
     language = _parser().language
     kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
     return (

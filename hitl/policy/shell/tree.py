@@ -1,4 +1,4 @@
-"""Reads nodes of a syntax tree: their text and descendants, and whether the grammar parses them as a shell would."""
+"""Reads nodes of a syntax tree: their text and descendants, and whether the parser divided them as a shell would."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def descend(node: Node) -> Iterable[Node]:
 def bracket_words(node: Node, source: bytes) -> list[Node] | None:
     """Return the words between ``[`` and ``]``, or None if a shell operator is among them.
 
-    The grammar parses an expression up to ``]``. For a shell, ``[`` is an ordinary command, whose words end at an
-    operator: ``||`` begins another command, and ``>`` writes a file.
+    The parser takes everything up to ``]`` for one expression. For a shell, ``[`` is an ordinary command, whose words
+    end at an operator: ``||`` begins another command, and ``>`` writes a file.
     """
     found: list[Node] = []
     stack = node.children[1:-1][::-1]
@@ -67,7 +67,7 @@ def bracket_words(node: Node, source: bytes) -> list[Node] | None:
 
 
 def loses_blanks(root: Node, source: bytes) -> bool:
-    """Return whether the grammar takes an escaped blank for a separator. For a shell it is a part of a word."""
+    """Return whether the parser takes an escaped blank for a separator. For a shell it is a part of a word."""
     return any(
         found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
         for found in _ESCAPED.finditer(source)
@@ -75,16 +75,16 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 
 
 def _is_letter(node: Node | None) -> bool:
-    """Return whether this node is a word, a text or a comment, so that its characters are part of it."""
+    """Return whether this node is a word, a text or a comment, and not something between them."""
     return node is not None and node.parent is not None and not node.child_count
 
 
 def ends_as_read(redirect: Node, source: bytes) -> bool:
-    """Return whether a shell ends a here-document at the same line as the grammar, the first line with only its
+    """Return whether a shell ends a here-document at the same line as the parser: the first line with only its
     delimiter.
 
-    Return False for any delimiter that isn't plain, because the grammar and a shell disagree about quotes and
-    backslashes in it. Before the last delimiter of ``<<-``, the grammar allows blanks, but a shell allows only tabs.
+    Return False for any delimiter that isn't plain, because the parser and a shell disagree about quotes and
+    backslashes in it. Before the last delimiter of ``<<-``, the parser allows blanks, but a shell allows only tabs.
     """
     parts = {child.type: child for child in redirect.children}
     start, end = parts.get("heredoc_start"), parts.get("heredoc_end")

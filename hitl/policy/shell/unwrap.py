@@ -756,7 +756,7 @@ class _Unwrapping:
 
 
 def _past_reserved(inner: Words) -> list[Words]:
-    """Return the possible commands in ``coproc NAME { command``, which the grammar takes for plain words."""
+    """Return the possible commands in ``coproc NAME { command``, which the parser takes for plain words."""
     rest = [word for word in inner if word not in words.RESERVED]
     return [rest] if len(rest) == len(inner) else [rest, rest[1:]]
 

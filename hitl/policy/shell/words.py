@@ -127,9 +127,9 @@ def _starts(name: str) -> bool:
 
 
 def _read_alike(command: str) -> bool:
-    """Return whether a shell's grammar and the parser's grammar divide the command into the same words.
+    """Return whether a shell and the parser divide the command into the same words.
 
-    The parser's grammar takes a word after ``==`` for a pattern, and loses a sign at the beginning.
+    The parser takes a word after ``==`` for a pattern, and loses a sign at the beginning.
     """
     return " ==" not in command and command[0] not in _NO_NAMES
 

@@ -35,7 +35,7 @@ _ODD = re.compile(r"\\.|\[!?[\w.,+@ -]+\]|[\\\[]", re.ASCII | re.DOTALL)
 
 
 def broadened(pattern: str) -> str:
-    """Return a simpler pattern, without brackets and backslashes, that matches every name that ``pattern`` matches.
+    """Return a simpler pattern, without classes and backslashes, that matches every name that ``pattern`` matches.
 
     ``pattern`` is a pattern of a shell. A class and an escaped character become ``?``. Programs disagree about some
     brackets, such as ``[[:alpha:]]``, ``[^a]`` or a bracket that isn't closed. Such a bracket and the rest of its path

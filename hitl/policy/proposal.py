@@ -26,7 +26,7 @@ from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: A comment has at most this many characters. It is cut, because a working folder or a rule's name may be longer.
+#: A comment has at most this many characters. A longer one, with a long working folder or rule's name, is cut.
 _COMMENT = 200
 
 

@@ -166,13 +166,13 @@ class Reader(ours.Reader):
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key for an operator that takes no key, because contenox ignores it."""
+        """Accept a key for an operator that takes no key. Only ``version: 1`` refuses it."""
 
     def role(self, key: str, path: str) -> None:
         """Accept a key that begins with ``@``, because contenox has no roles."""
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Accept a pattern in a list of whole names, because contenox loads such a list."""
+        """Accept a pattern in a list of whole names. Only ``version: 1`` refuses it."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
         """Return the value of a condition. If contenox has the operator too, the value is read as contenox reads it."""

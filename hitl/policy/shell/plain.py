@@ -295,7 +295,9 @@ class _Walk:
         return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
-        """Note the values of variables from assignments without a command. Such a statement adds no steps."""
+        """Note the values of variables from assignments without a command. Add the steps of substitutions in the
+        values.
+        """
         parts = node.named_children if node.type == "variable_assignments" else [node]
         for part in parts:
             if part.type != "variable_assignment":

@@ -105,7 +105,10 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The methods by which the handler of a program passes on shell texts and commands among its words."""
+    """The recorder of a line's commands, as the code for one program uses it.
+
+    The code finds shell texts and commands among the program's arguments, and passes them to these methods.
+    """
 
     reading: ShellReading
     #: The values of the positional parameters, by name: `0`, `1`, ... and `@`.

@@ -73,7 +73,7 @@ def read_line(line: str) -> ShellReading:
 
 
 def read_argv(argv: Words) -> ShellReading:
-    """Return the commands that a program with its arguments runs, if no shell starts it."""
+    """Return the commands of an argument list that is started without a shell, with the doubts about it."""
     reading = ShellReading()
     if argv:
         cut = _cut(argv)

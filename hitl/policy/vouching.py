@@ -101,7 +101,7 @@ class Vouching:
     # --- paths that are patterns of file names
 
     def _matches(self, use: PathUse, tool: str) -> int:
-        """Return the answer for a pattern of file names, such as `*.txt`.
+        """Return YES, NO or UNSURE: whether the command may use the files of a pattern, such as `*.txt`.
 
         If no rule that denies or asks can match a file of the pattern, one example name and the links are judged.
         Otherwise each file that the pattern matches now is judged, and the answer is YES only if the tool may use all
@@ -122,7 +122,7 @@ class Vouching:
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Return the answer for a pattern that shares no file with the globs of rules that deny or ask.
+        """Return YES, NO or UNSURE for a pattern, if no rule that denies or asks can match one of its files.
 
         One example name and the links that the pattern matches are judged.
         """
@@ -201,7 +201,7 @@ class Vouching:
     # --- folders and repositories
 
     def _tree(self, use: PathUse) -> int:
-        """Return the answer for all files below a folder.
+        """Return YES, NO or UNSURE: whether the command may use all files below a folder.
 
         The policy must allow ``read_file`` on each file; if the command moves the folder, ``write_file`` too.
         """
@@ -219,7 +219,7 @@ class Vouching:
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
-        """Return the answer for the files below a folder that the command uses."""
+        """Return YES, NO or UNSURE: whether the command may use the files of ``tree`` that it would use."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path, tree)
@@ -264,7 +264,7 @@ class Vouching:
         return any(meets(pattern, named) for pattern in use.only)
 
     def _expanded_moved(self, use: PathUse) -> int:
-        """Return the answer for the folders that a pattern matches now, each with all files below it."""
+        """Return YES, NO or UNSURE: whether the command may move the folders that a pattern matches now."""
         found = self._expanded(use.path)
         if found is None:
             return YES if self.paths is None else UNSURE
@@ -313,9 +313,7 @@ class Vouching:
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """Return YES if a git command that reads runs no program from git's settings and shows no password, else
-        UNSURE.
-        """
+        """Return YES if git's settings there let no reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)

@@ -79,8 +79,9 @@ class ParsedArguments:
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: ShellWord) -> bool:
-        """Return whether a file name that replaces this word, such as `-f` for `*`, is no harmful option for the
-        program.
+        """Return whether this word is safe as a pattern: the shell may replace it by a file name such as `-f`.
+
+        It is safe if the program can't take such a name for a harmful option.
         """
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None

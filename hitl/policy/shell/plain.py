@@ -25,7 +25,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_LINE = 4096  # characters; a longer line is refused, and people type shorter lines
+MAX_LINE = 4096  # characters; a longer line is refused, because no person types one
 MAX_STEPS = 64
 MAX_WORDS = 4096
 _MOST_BEFORE = 8

@@ -182,8 +182,8 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at, or None if the rule accepts any further argument.
 
-    It is None in five cases: the rule isn't an allow rule, it is contenox's, it tests all arguments, it accepts all
-    arguments as harmless, or it has no condition on an argument and no kind.
+    It is None if the rule isn't an allow rule, or comes from contenox. It is also None if the rule tests or accepts all
+    arguments, or if it has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None

@@ -1,9 +1,9 @@
 """Finds the host that a URL names, and the classes of its address.
 
 A URL is parsed twice: as browsers do it (WHATWG URL Standard, with IPv4 shorthands and UTS 46), and by RFC 3986. If the
-two find different hosts, schemes or ports, the URL is *ambiguous*. The classes follow the IANA IPv4 and IPv6
-Special-Purpose Address Registries, the multicast registries, the names of RFC 6761 and RFC 8375, and the addresses at
-which cloud providers serve instance metadata.
+two find different hosts, schemes or ports, the URL is *ambiguous*. The classes come from the IANA IPv4 and IPv6
+Special-Purpose Address Registries, the multicast registries, and the names of RFC 6761 and RFC 8375. The class
+``metadata`` has the addresses at which cloud providers serve instance metadata.
 """
 
 from __future__ import annotations

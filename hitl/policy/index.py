@@ -2,8 +2,8 @@
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name. Regular expressions on the same argument are searched as one set. If the value of an argument
-isn't plain (a list instead of a text, a path with two meanings), every rule that is filed under that argument is a
-candidate. The index may return too many rules, but never too few.
+isn't plain (a list, or a path with two meanings), every rule that is filed under this argument is a candidate. The
+index may return too many rules, but never too few.
 """
 
 from __future__ import annotations

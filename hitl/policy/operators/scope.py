@@ -288,8 +288,8 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> She
     """Parse the command ``line`` with the further words ``extra``.
 
     If the argument `shell` in ``args`` is true, parse the words as one line for a shell. Otherwise parse them as a list
-    of words. A tool may still give the line to a shell, so add the result of a shell too, unless ``line`` is a plain
-    name and the further words are a list.
+    of words. A tool may still give the line to a shell, so add the result of a shell too. It isn't added if ``line`` is
+    a plain name and the further words are a list.
     """
     whole = " ".join((line, *extra))
     if _shell_mode(args):

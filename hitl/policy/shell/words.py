@@ -67,8 +67,8 @@ _NAMED = {
 def joined_lines(line: str) -> str | None:
     """Return a line with its continued lines joined, as a shell does.
 
-    Return None if a backslash at the end of a line may mean something else, because it is in quotes, in a comment, in a
-    here-document or in the middle of a word.
+    Return None if a backslash at the end of a line is in quotes, in a comment, in a here-document or in the middle of a
+    word. It may mean something else there.
     """
     parts = list(_parts(line))
     whole = sum(len(part[0]) for part in parts) == len(line)

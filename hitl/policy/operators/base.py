@@ -201,8 +201,8 @@ class Operator:
     #: ``keyed`` says whether the condition has a key, and ``one_argument`` whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With ``match:
-    #: substring``, a name in the value matches a part of a tool's name.
+    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With the
+    #: entry ``match: substring``, a name in the value matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
     #: The ``check`` for documents of contenox, or None if contenox doesn't have the operator.

@@ -206,8 +206,10 @@ class _Walk:
         """Add the steps of a pipe. Each part runs in its own shell, so it can't change a folder or variable for the
         next part.
 
-        zsh and ksh run the last part in the main shell, so a last part that changes the folder is refused. In ``a | b
-        && c``, the parser may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is refused.
+        zsh and ksh run the last part in the main shell, so a last part that changes the folder is refused.
+
+        In ``a | b && c``, the parser may put ``b && c`` below the pipe, but bash pipes only into ``b``. Such a line is
+        refused.
         """
         fed_by = state.fed_by
         for child in node.children:

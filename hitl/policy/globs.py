@@ -17,7 +17,7 @@ from functools import lru_cache
 from posixpath import normpath
 
 MAX_ALTERNATIVES = 4096
-#: The characters that make a text a pattern.
+#: A text with one of these characters is a pattern of names.
 WILD = frozenset("*?[")
 _WILD = re.compile(r"[*?\[\\]")
 

@@ -31,7 +31,7 @@ _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
 #: Keys of ``version: 1`` that make a policy stricter. contenox doesn't know them. A document with such a key is
 #: refused, because without the key the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
+_MAX_NAMES, _MAX_NAME = 256, 512  # at most this many entries in a list of models, and characters in an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:

@@ -158,7 +158,7 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
         if key.startswith(ROLE):
             found = scope.role(key[1:])
             if not found and scope.shape is not None:
-                return NO  # the table knows the tool, and this call has no argument in that role
+                return NO  # the table of tools lists this tool, and the call has no argument in that role
             return every(map(ListElement, found), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:

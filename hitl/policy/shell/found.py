@@ -74,7 +74,7 @@ class Found:
     steps_taken: int = 0
 
     def run(self, found: Sequence[Step]) -> None:
-        """Add the effects of every step."""
+        """Add the effects of every step (simple command) of a line."""
         for step in found:
             self.step(step)
 

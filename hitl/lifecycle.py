@@ -142,7 +142,7 @@ def machine_config() -> dict[str, Any]:
 
 
 class _Event(Event):
-    """An event that only tries its transitions, because the machine has no callbacks and no queue of events."""
+    """An event of the library `transitions` that only tries its transitions, without callbacks or a queue."""
 
     def trigger(self, model: Subject) -> bool:  # type: ignore[override]  # the machine passes no further arguments
         """Try the transitions from the model's state, one after the other. Return whether one changed the state."""

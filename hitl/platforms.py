@@ -182,7 +182,7 @@ class Core:
 
 
 class Platform(Protocol):
-    """A running chat platform. `platform.build(settings, core, register)` in its adapter's package makes it."""
+    """A running chat platform. An adapter makes it with the function `platform.build(settings, core, register)`."""
 
     surface: Surface
 

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class Expect(Struct, frozen=True):
-    """The condition of a conditional write: the stored call still has this version, and the time test holds.
+    """The condition of a conditional write: the stored call still has this version, and its `due_at` passes a test.
 
-    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None, there
-    is no time test. `now` is the one time that the store reads from its clock for the unit.
+    If `overdue` is False, the test is `due_at > now`. If it is True, the test is `due_at <= now`. If it is None,
+    `due_at` isn't tested. `now` is the one time that the store reads from its clock for the unit.
     """
 
     ref: str
@@ -50,12 +50,12 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """The contents of one unit. `call` is the new row of the call, or None if the unit only adds other rows.
+    """The rows that a `Unit` writes. `call` is the new row of the call, or None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
 
     If `call` has `erased_at`, the unit also overwrites the fields that otherwise never change, and deletes the salt of
-    the arguments' hash. It writes nothing while a message about the call is unsent.
+    the arguments' hash. Such a unit writes nothing while a message about the call is unsent.
     """
 
     call: Call | None = None
@@ -90,11 +90,11 @@ T = TypeVar("T")
 
 
 class ShortTakenError(Exception):
-    """The store already holds a call with that short ref."""
+    """The store already holds a call with the short ref of the new call."""
 
 
 class KeyTakenError(Exception):
-    """The requester has already used that idempotency key."""
+    """The requester has already used the idempotency key of the new call for another call."""
 
 
 class Calls(Protocol):
@@ -138,13 +138,13 @@ class Calls(Protocol):
         """Return the votes on a call, oldest first."""
 
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
-        """Return pending calls, oldest first. With `origin`, return only the calls that were asked for there."""
+        """Return pending calls, oldest first. With `origin`, return only calls that were asked for in `origin`."""
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """Return the pending calls that belong to a conversation, oldest first.
 
-        These are the calls that were asked for there, the calls whose card goes there, and the call whose card is the
-        message `thread`.
+        These are the calls that were asked for in `place`, the calls whose card goes to `place`, and the call whose
+        card is the message `thread`.
         """
 
     async def count_open(self, requester: str, limit: int, agent: str | None = None) -> int:
@@ -423,7 +423,7 @@ class Turn(Protocol):
 
     @property
     def history(self) -> Sequence[Line]:
-        """The earlier messages and actions in that conversation, oldest first."""
+        """The earlier messages and actions in the conversation of the turn, oldest first."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
         """Make a call, wait for its end, and return it with its output.

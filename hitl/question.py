@@ -1,8 +1,8 @@
 """Questions of agents to people. A question is a call of the built-in tool `ask_human`.
 
-Nothing runs a question, and its result is a person's answer. Like any other call, it is stored, shown, protected by
-MACs, recorded and ended. The answer approves it, and the reason of the approval holds the words of the answer. See
-`docs/decisions/questions.md`.
+No tool runs for a question: its result is a person's answer. Like any other call, a question is stored, shown,
+protected by MACs, recorded and ended. The answer approves it, and the reason of the approval holds the words of the
+answer. See `docs/decisions/questions.md`.
 """
 
 from __future__ import annotations

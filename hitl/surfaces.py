@@ -61,8 +61,8 @@ class Surface:
     prefix: str = ""
     #: The key of the catalogue's sentence that lists the commands.
     help: str = ""
-    #: Whether the platform expects exactly one answer to each press, soon, even if it is empty. If False, a press is
-    #: answered only if there is something to say.
+    #: Whether the platform expects exactly one answer to each press within a short time, even if Sayso has nothing to
+    #: say. If False, a press is answered only if there is something to say.
     toasts: bool = False
     #: Whether the surface itself shows a call's outcome at once, so that an approval needs no answer.
     shows_outcomes: bool = False

@@ -190,7 +190,7 @@ class MemoryCalls(_Memory):
         return {(call.requester, call.origin) for call in self._where(_waits)}
 
     async def asked_by(self, requester: str, origin: str) -> Sequence[Call]:
-        """Return the requester's pending calls from one conversation, oldest first."""
+        """Return the requester's pending calls from the conversation `origin`, oldest first."""
         return self._where(lambda call: _waits(call) and (call.requester, call.origin) == (requester, origin))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
@@ -379,7 +379,7 @@ class MemoryInbox(_Memory):
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Return the oldest event of each conversation that is neither handled nor set aside."""
+        """Return the oldest event of each lane (`Incoming.order`) that is neither handled nor set aside."""
         oldest: dict[tuple[str, str], Incoming] = {}
         for event in self._inbox.values():
             if not event.done:

@@ -61,7 +61,7 @@ class Masked:
     diff: str | None
 
     def __len__(self) -> int:
-        """Return the size of these texts for the cache: their characters, and an allowance for the objects."""
+        """Return the size of these texts for the cache: their characters, and `_OBJECTS` for each argument or line."""
         shown = (*self.arguments.items(), *self.lines.items())
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in shown)
         return texts + 2 * (len(self.preview) + len(self.json) + len(self.diff or ""))

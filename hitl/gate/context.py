@@ -48,7 +48,7 @@ class Claimants:
 
     @contextlib.contextmanager
     def waiting(self, call: Call, claimant: Claimant) -> Iterator[None]:
-        """Register a claimant as waiting until the context closes, unless the call has another waiting claimant."""
+        """Register a claimant as waiting until the `with` block ends, unless another claimant waits for the call."""
         first = self._by_ref.setdefault(call.ref, claimant)
         try:
             yield

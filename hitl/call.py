@@ -263,10 +263,10 @@ class Preparation(Struct, frozen=True):
     `preconditions` are (name, value) pairs that must be the same when the call runs, such as `base:notes.txt` and the
     SHA-256 of that file. `preview` is a unified diff of everything that the call would change. It must show the whole
     effect of the text arguments, because the card shows it in place of these arguments. `sentence` is the phrase after
-    "wants to" on the card, such as `delete notes.txt`. `notes` are warnings, such as `not confined`. `floor` is the
-    lowest risk that a policy may give to the call. `undo` is one sentence about undoing the call, or '' if nothing is
-    known about that. `unbound` says that the call runs files that `preconditions` don't cover. Such a call never runs
-    unasked.
+    "wants to" on the card, such as `delete notes.txt`, without a full stop. `notes` are warnings, such as `not
+    confined`. `floor` is the lowest risk that a policy may give to the call. `undo` is one sentence about undoing the
+    call, or '' if nothing is known about that. `unbound` says that the call runs files that `preconditions` don't
+    cover. Such a call never runs unasked.
     """
 
     sentence: str

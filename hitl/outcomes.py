@@ -116,7 +116,7 @@ class Misfit(StrEnum):
 
 
 class Told(StrEnum):
-    """The answers to a reply that counts, or that will count only after one more step of the person."""
+    """The answers to replies, except refusals (see `Refusal`)."""
 
     APPROVED = "answer.approved"
     NOT_RUN = "answer.approved.late_hold"

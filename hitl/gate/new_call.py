@@ -74,15 +74,12 @@ def denial(why: Noted) -> Verdict:
 
 
 def does_by_caller(ask: Ask) -> str:
-    """Return the text for `Call.sentence` of a call that its caller runs, as `kept` stores a fact."""
+    """Return the text for `Call.sentence` of a call that its caller runs: a fact, as `hitl.outcomes.kept` writes it."""
     return kept(fact(Noted.COMMAND)) if "argv" in ask.args else does_unknown(ask)
 
 
 def does_unknown(ask: Ask) -> str:
-    """Return the text for `Call.sentence` of a call with unknown effects, as `kept` stores a fact.
-
-    It names only the tool.
-    """
+    """Return the text for `Call.sentence` of a call with unknown effects. It names only the tool."""
     return kept(fact(Noted.TOOL, tool=quoted(ask.tool)))
 
 

@@ -36,8 +36,8 @@ class Conversation:
 
     For a field that is None, except `self_approval`, the installation's setting applies. `self_approval` is the highest
     risk that a requester may approve alone. It can't be critical, and None means that a requester never may. `routes`
-    are the places to which the conversation's cards go; the entries `origin` and `approvers` mean places that
-    depend on the call. `language` is the language of the texts for everybody in the conversation.
+    are the places to which the conversation's cards go; the entries `origin` and `approvers` mean places that depend on
+    the call. `language` is the language of the texts for everybody in the conversation.
     """
 
     id: str

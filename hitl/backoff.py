@@ -1,4 +1,4 @@
-"""The pauses between attempts at something that failed."""
+"""The pauses between the attempts at an action that fails, such as sending a message."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Party(Enum):
 
     #: A user of this machine whom the operator's lists of people name.
     LISTED = "listed"
-    #: An address on a network. Its caller isn't known before a request is read.
+    #: A network address. Sayso doesn't know the caller behind it before it reads a request.
     REMOTE = "remote"
     #: A user of this machine whom no list of people names. Each of their requests is refused.
     UNLISTED = "unlisted"

@@ -106,7 +106,7 @@ class Calls(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """The store's clock. It gives the time of each unit, and never returns a time before a stored time.
+        """The store's clock. It gives the time of each write (`Unit`), and never returns a time before a stored time.
 
         Use it for all times that are compared with stored times.
         """
@@ -225,7 +225,7 @@ class Outbox(Protocol):
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """Record that this message on this route is the card of the call.
 
-        A card that is queued for the route isn't sent.
+        If a card of the call is still queued for the route, it isn't sent.
         """
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
@@ -520,7 +520,7 @@ class StoredTurn(Protocol):
         """Send a message that is marked as the agent's words. Raises PlatformError."""
 
     def working(self) -> AbstractAsyncContextManager[None]:
-        """Show people that the agent is working on an answer, for as long as the context is open."""
+        """Show people that the agent is working on an answer, until the `with` block ends."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over.
@@ -558,7 +558,7 @@ class ResumingAgent(Protocol):
         """Return a text for people, in their language, about the messages that the agent understands."""
 
     async def take(self, turn: StoredTurn) -> str:
-        """Work on a turn from its stored state to its end. Return the last words to say.
+        """Work on a turn from its stored state to its end. Return the agent's last words in the turn.
 
         The turn may be cancelled at any await.
         """

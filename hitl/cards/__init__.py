@@ -1,1 +1,1 @@
-"""Makes the texts in which people and programs see a request: makes characters visible, and masks secrets."""
+"""Makes the texts in which people and programs see a request. Invisible characters are escaped, secrets are masked."""

@@ -1,7 +1,7 @@
 """The rights of a person on a call, by the operator's current lists. The rights are the same on every surface.
 
-A list or a call may name a person by an identity that the operator mapped to a principal only later. So every name is
-mapped through the current directory before it is compared.
+A list or a stored call may name a person by an identity, and the operator may map this identity to a principal later.
+So every name is mapped through the current directory before it is compared.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Access:
     def may_claim(self, principal: str, call: Call) -> bool:
         """Return whether the principal may claim the call and report its result.
 
-        Only its requester may, if the caller runs it.
+        Only the call's requester may, and only if the call's caller runs it (`Runs.CALLER`).
         """
         own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
         return own and not self.people.is_revoked(principal)

@@ -57,7 +57,7 @@ class Delivery:
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
-        #: Route -> the time until which the platform's rate limits stop edits of pending cards there.
+        #: Route -> the time until which the platform's rate limits stop edits of pending cards on this route.
         self._calm: dict[str, datetime] = {}
         #: The platforms that may be down: after their last failure no message has arrived.
         self._down: set[str] = set()

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 
 class Fact(Struct, frozen=True):
-    """One fact: its code (`what`), and the particulars that fill its sentence.
+    """One fact: its code (`what`), and the values that fill its sentence (`particulars`).
 
     A particular is a text, a number, another fact, or a tuple of these. The sentence shows each member of a tuple on
     its own line. Texts are safe to show, because the code that makes the fact has masked their secrets.

@@ -55,7 +55,7 @@ class Talker(Protocol):
     def shows_rejection(self, call: Call) -> bool:
         """Return whether the surface itself shows a rejection to the person who rejected, so that no answer is needed.
 
-        A chat returns False, because there only the card shows the outcome.
+        A chat returns False, because in a chat only the card shows the outcome.
         """
 
     def learn_move(self, old: str, new: str) -> None:
@@ -200,7 +200,7 @@ class Platform(Protocol):
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
         """Return the address to which the platform pushes its events.
 
-        Raises SettingsError if a stranger could push events there.
+        Raises SettingsError if a stranger could push events to this address.
         """
 
     async def connect(self) -> str:

@@ -277,7 +277,7 @@ class Conversations(Protocol):
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (id of Sayso's latest message in it, ref of the call that it is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Store Sayso's latest message in a conversation, and the ref that it is about (None if that isn't known).

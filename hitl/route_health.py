@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-#: A lost route counts as lost for this many seconds. After that, Sayso tries to send the next card there again.
+#: A lost route counts as lost for this many seconds. After that, Sayso tries to send the next card to the route again.
 LOST_FOR_S = 300.0
 #: After an alarming refusal, the service counts as unready for this many seconds, or until a message arrives on the
 #: route.

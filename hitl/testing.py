@@ -331,7 +331,7 @@ class MemoryOutbox(_Memory):
                 row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
-        """Record that this message is the card of the call on this route. The call's card isn't posted there again."""
+        """Record that this message is the call's card on this route. No further card of the call is posted on it."""
         self._cards[ref, route] = _Card(message)
         self._drop((ref, route), PostKind.CARD)
 
@@ -419,7 +419,7 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (Sayso's latest message there, the ref that the message is about or None)."""
+        """Return conversation -> (id of Sayso's latest message in it, ref of the call that it is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:

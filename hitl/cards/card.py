@@ -73,7 +73,7 @@ class Way(StrEnum):
     REPLY = "reply"
     #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: People answer by buttons only, because their words don't reach Sayso there.
+    #: People answer by buttons only, because their words in this conversation don't reach Sayso.
     BUTTONS = "buttons"
     #: People press keys in a terminal. The terminal's bottom line names the keys.
     KEYS = "keys"
@@ -157,7 +157,7 @@ def card(
 
     `names` gives the names of people. `way` is the way in which people answer the card. `reader` is the principal who
     alone reads the card, and whom the card calls "you". It is '' if several people read the card. `platform` is the
-    platform that shows the card: the card names people as they are named there. `wording` is the language of the card.
+    platform that shows the card, and whose names for people the card shows. `wording` is the language of the card.
     """
     told = _Teller(call, names, reader, platform, wording)
     shown = _shown(call, wording)

@@ -167,5 +167,5 @@ class Gate(GateContext):
         return await swap.find(self, name)
 
     async def pointed_at(self, message: str) -> target.Pointed | None:
-        """Return the call to which one of our messages belongs, or None. `message` is the id of the message."""
+        """Return the call that a message of Sayso is about, or None. `message` is the id of the message."""
         return await target.pointed_at(self, message)

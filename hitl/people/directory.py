@@ -173,7 +173,7 @@ class Directory:
         return self.principal(self.place(place).chat)
 
     def wording(self, place: str, reader: str = "") -> Wording:
-        """Return the language (`Wording`) for texts in a place, for everybody there or for one reader.
+        """Return the language (`Wording`) for texts in a place, for all people in the place or for one reader.
 
         For the person with the identity `reader`, the person's own language has precedence over the conversation's. For
         everybody, the conversation's language has precedence. In a private conversation without a set language, the

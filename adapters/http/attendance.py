@@ -1,7 +1,7 @@
 """Withdraws a call if the caller that waits for it on an open connection leaves and doesn't come back.
 
-The connections are kept in memory only. After a restart, a caller that still waits sends its request again, and so is
-noted again.
+The connections are stored in memory only. After a restart, a caller that still waits sends its request again, and this
+module stores the new connection.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _log = logging.getLogger(__name__)
 class Attendance:
     """Keeps the connections on which callers wait for their calls.
 
-    `leave` ends a call because its caller has left. When the service stops, it closes all connections itself, so
-    `leave` isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    `leave` is the function that ends a call because its caller has left. It isn't called when the service stops,
+    because then the service closes the connections itself. This class observes the gate's changes, and forgets the
+    calls that were claimed or are over.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:

@@ -1,6 +1,6 @@
 """Makes the API's JSON documents for calls, cards and tokens.
 
-In all texts, hidden characters are made visible and secrets are masked.
+In all texts of the documents, hidden characters are made visible and secrets are masked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.people.names import Names
 
-#: A diff, and each of its two sides, has at most this many characters.
+#: A diff has at most this many characters, and so have the old text and the new text from which it is made.
 LONGEST_DIFF = 16_384
 
 
@@ -35,9 +35,9 @@ def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
 
 
 def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
-    """Return the document of a call, for the caller who has just asked for it.
+    """Return the document of a call, for the caller who has just asked for the call.
 
-    `lease` is the claim that was taken in the same request.
+    `lease` is the claim of the call, if the same HTTP request also claimed the call.
     """
     call = lease.call if lease else submitted.call
     claim = {"args": call.arguments, "until": lease.until.isoformat()} if lease else None
@@ -46,7 +46,7 @@ def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Le
 
 
 def card_view(call: Call, names: Names) -> dict[str, Any]:
-    """Return a card as a document. Times in its texts are in UTC."""
+    """Return the card of a call as a JSON document. Times in its texts are in UTC."""
     shown = card(call, names, Way.BUTTONS)
     same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "asks", "output")
     lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}

@@ -14,7 +14,7 @@ from hitl.question import FEWEST_OPTIONS, LONGEST, LONGEST_OPTION, MOST_OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Names of tools, agents and places. Longer text belongs in the arguments or the note.
+#: The name of a tool, an agent, an origin or a route. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 Text = Annotated[str, Field(max_length=16_384)]
 #: The SHA-256 (hex) of a secret that the claimant keeps.
@@ -36,13 +36,14 @@ def _only_text(value: object) -> object:
 
 
 def _whole(value: object) -> object:
-    """Return 30 for 30.0, because JSON Schema counts 30.0 as an integer. Return any other value unchanged."""
+    """Return 30 (an int) for 30.0, because 30.0 is an integer in JSON Schema. Return any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _as_written(args: Any, check: Callable[[Any], Any]) -> Any:
-    """Validate arguments with `check`, and return them unchanged. pydantic's copy would lose digits, such as those
-    of 1250.00.
+    """Validate the arguments of a tool with `check`, and return the arguments unchanged.
+
+    We don't return pydantic's copy, because it would lose digits: 1250.00 would become 1250.0.
     """
     check(args)
     return args
@@ -163,7 +164,7 @@ class BatchItem(CallRequest):
 
 
 class BatchRequest(_Request):
-    """Calls that are asked for together. Each is recorded, decided and claimed on its own."""
+    """The calls of one batch. Each call is recorded, decided and claimed on its own."""
 
     calls: Annotated[list[BatchItem], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
@@ -197,7 +198,7 @@ class ClaimRequest(_Request):
 
 
 class WithdrawRequest(_Request):
-    """Details of a withdrawal: whether the program that asked has left."""
+    """Details of a withdrawal: whether the program that asked for the call has left."""
 
     left: bool = Field(
         default=False,
@@ -250,7 +251,7 @@ class ParseRequest(_Request):
 
 
 class TestRequest(_Request):
-    """A test of every surface with every approver."""
+    """A request to send every approver a test card on each of their surfaces (`sayso test`)."""
 
     __test__ = False
 
@@ -315,7 +316,9 @@ class HarombeDecision(_Request):
 
 
 class AapSubmission(_Request):
-    """A tool call in the words of the Agent Approval Protocol. A field that isn't sent is absent in the answers too."""
+    """A tool call with the field names of the Agent Approval Protocol. A field that the client leaves out is absent in
+    answers too.
+    """
 
     tool: Name
     arguments: Arguments
@@ -443,7 +446,7 @@ class ClaimAnswer(_Answer):
 
 
 class Claimed(_Answer):
-    """The permission to run an allowed call that was claimed in the same request."""
+    """The claim of an allowed call, taken in the same HTTP request that asked for the call."""
 
     args: dict[str, Any]
     until: datetime
@@ -500,7 +503,9 @@ class Line(_Answer):
 
 
 class RecordAnswer(CallView):
-    """A call with its details in words and its record. `flaws` names the parts that fail their integrity check."""
+    """A call, all its details as text, and its record. `flaws` names the parts of the call that fail their integrity
+    check.
+    """
 
     details: str
     record: list[Line]
@@ -556,7 +561,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One way in which a person's text was understood."""
+    """One reading of a person's text: the verdict that the text was understood as, and the reason for it."""
 
     verdict: str
     reason: str | None
@@ -565,7 +570,7 @@ class ReadingAnswer(_Answer):
 
 
 class ParseAnswer(ReadingAnswer):
-    """The reading of a person's text (how the text was understood), and the reading of each of its parts."""
+    """The reading of a person's whole text, and the reading of each part of the text."""
 
     readings: list[ReadingAnswer]
 
@@ -575,7 +580,7 @@ class Tested(_Answer):
 
     place: str
     approver: str
-    #: The only surface that gets the card. Null if the approver has no account on a surface that gets cards.
+    #: The only surface that gets the test card. Null if the approver has no account on a surface that shows cards.
     surface: str | None
     call: CallView | None
     #: The conversations in which the card of the test request appears.
@@ -661,7 +666,7 @@ class TokenList(_Answer):
 
 
 class ChatLine(_Answer):
-    """One line of the answer to a chat: the conversation's name, a text to show, or the end of the answer (`done`)."""
+    """One line of the response to a chat: the conversation's name, a text to show, or the end of an answer (`done`)."""
 
     chat: str | None = None
     show: str | None = None
@@ -669,7 +674,7 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The answer when a line of a conversation was queued."""
+    """Says that a line was queued for a conversation."""
 
     heard: bool
 
@@ -692,7 +697,7 @@ class HarombeApproval(_Answer):
 
 
 class AapDecision(_Answer):
-    """The decision on a request. Only an approval has a time at which it ends."""
+    """The decision on a request. Only an approval has `expires_at`, the time at which the approval ends."""
 
     status: Literal["approved", "denied", "expired", "cancelled"]
     decided_at: datetime
@@ -709,7 +714,7 @@ class AapOutcome(_Answer):
 
 
 class AapConsumption(_Answer):
-    """The time at which the one permission to run was taken, and the outcome of the run once it is reported."""
+    """The time at which the approved request was consumed, and the outcome of its run once the outcome is reported."""
 
     consumed_at: datetime
     outcome: AapOutcome | None = None

@@ -18,7 +18,10 @@ def place_of(team: str, channel: str, thread: str | None = None) -> str:
 
 
 def parse_place(place: str) -> tuple[str, str, str | None]:
-    """Return team, channel (or person) and thread of a place. Raises ValueError for another platform's place."""
+    """Return team, channel (or person) and thread (or None) of a place, such as `slack:T1/C1/1700000000.000100`.
+
+    Raises ValueError for another platform's place.
+    """
     platform, _, rest = place.partition(":")
     team, channel, thread, *more = *rest.split("/"), "", ""
     if platform != PLATFORM or not (team and channel) or any(more):
@@ -47,7 +50,7 @@ def is_direct(channel: str) -> bool:
 
 
 def _place(name: str) -> Place:
-    """Return the `Place` with this name. In a thread, the settings and the cards of its channel count too."""
+    """Return the `Place` with this name. A thread has the settings and the cards of its channel."""
     channel = channel_of(name)
     return Place(name, chat=channel, room=channel)
 

@@ -1,9 +1,9 @@
-"""Remembers the author of the latest message in each place. So an unaddressed yes counts only if it can be an answer to
-a card.
+"""Remembers the author of the latest message in each place. A yes that addresses nobody counts only if it can be an
+answer to a card, and these authors show whether it can.
 
-The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
-the latest author is unknown. The author becomes known again when Slack's own history has been read, or when the bot
-writes in that place again.
+The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or after a time in which
+no events arrived, the latest author is unknown. The author becomes known again when Slack's own history has been read,
+or when the bot writes in that place again.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class _Talk:
 
 
 class Threads:
-    """The latest messages in the places where the bot wrote.
+    """The latest messages in each place in which the bot wrote.
 
-    If there are too many places, those without a message for the longest time are dropped.
+    If there are too many places, the places without a message for the longest time are dropped.
     """
 
     def __init__(self) -> None:
@@ -69,15 +69,15 @@ class Threads:
     def unsettle(self, channel: str) -> None:
         """Forget the calls that the bot's latest messages in a channel and its threads are about.
 
-        An operator's listener may have written there in the bot's name, perhaps visible to one person only. In each
-        place, the next message that the bot sends is known again.
+        An operator's listener may have written a later message there in the bot's name, perhaps visible to one person
+        only. When the service itself writes in a place again, the call is known again.
         """
         for place, talk in self._talks.items():
             if channel_of(place) == channel:
                 talk.ref = None
 
     def missed(self) -> None:
-        """Mark every place as unsure, because other people may have written messages that the bot didn't receive."""
+        """Mark the latest author in every place as unknown, because the bot may not have received all messages."""
         for talk in self._talks.values():
             talk.sure = False
 

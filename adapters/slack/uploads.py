@@ -25,7 +25,7 @@ async def share(
 ) -> None:
     """Post a file into a thread, with a comment above it. Raises PlatformError.
 
-    `begun` is called with the file's id before the message can exist.
+    `begun` is called with the file's id before Slack makes the message.
     """
     content = file.text.encode()
     async with explained():

@@ -51,7 +51,10 @@ def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.
 
 
 async def _answered(inbox: EventRecorder, body: bytes) -> tuple[int, bytes]:
-    """Record an event. Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded."""
+    """Record a request's event, and return the HTTP status and body of the answer.
+
+    Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded.
+    """
     try:
         asked = read(body)
     except (LookupError, TypeError, ValueError):

@@ -1,8 +1,9 @@
-"""Receives updates, by our own getUpdates loop or a webhook. Both record first, acknowledge second, decide later.
+"""Receives updates by our own getUpdates loop or a webhook: first records an update, then acknowledges it, later
+handles it.
 
-Telegram forgets an update once the offset has passed it (getUpdates) or once it was answered with 200 (webhook). So the
-raw update is committed to the inbox first. The service reads the update only after that, so an update that this version
-can't understand blocks no other update.
+Telegram deletes an update when a getUpdates request has a larger offset, or when the webhook has answered with 200. So
+the raw update is committed to the inbox first. The service reads the update only after that, so an update that this
+version can't understand blocks no other update.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
-#: The answer to a long poll may come this many seconds late.
+#: After this many further seconds, an unanswered long poll counts as failed.
 _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 
@@ -112,10 +113,10 @@ class Poller:
                     _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
-        """Return the seconds to poll: 0 until Telegram has answered once, to find out quickly whether it answers.
+        """Return how many seconds the next poll waits for updates.
 
-        If another poller took our updates, poll for the whole time, because only a full long poll shows that the other
-        poller is gone.
+        After trouble, this is 0, to find out quickly whether Telegram answers again. If another poller took our
+        updates, it is the whole time, because only a full long poll shows that the other poller is gone.
         """
         return 0 if self.trouble and not self._rivalled else self._poll_s
 

@@ -1,4 +1,5 @@
-"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines elsewhere. All functions are pure.
+"""Cards as text for a terminal: with a coloured bar on the left on a TTY, as plain lines elsewhere. All functions are
+pure.
 
 A bar on the left works in every font, at every width from 40 columns, and without colour. The parts of a Card contain
 visible text only, so nothing in them can move the cursor or change a colour.
@@ -55,7 +56,7 @@ def box(
 ) -> str:
     """Return the card of a pending call with a bar on its left. The card begins with the risk.
 
-    The card fits `width` columns, but is laid out for at least 40 and at most 88.
+    The card is `width` columns wide, but at least 40 and at most 88.
     """
     shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
@@ -85,12 +86,10 @@ def _title(shown: Card, wording: Wording) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return text for a TTY, in lines of at most `width` columns.
-
-    So the returned text takes as many rows as it has lines.
+    """Return text for a TTY, in lines of at most `width` columns. Each line takes exactly one row of the screen.
 
     Plain lines are broken between words. A line with colours is laid out already, so it is only broken where it is too
-    wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than it looks here.
+    wide. Tabs become blanks, because a terminal's own tab stops would make a line wider than we count.
     """
     return "\n".join(piece for line in text.split("\n") for piece in _pieces(line, width))
 
@@ -166,7 +165,7 @@ _COUNTED = (
     *("terminal.left.more", "terminal.left.more", "terminal.narrow.more"),
     *("terminal.left.more", "terminal.narrow.more"),
 )
-#: For each variant of the bottom line, the names of the keys.
+#: For each variant of the bottom line, the catalogue key of the text that names the keyboard keys.
 _KEYS = (
     *("terminal.keys", "terminal.keys.short", "terminal.keys.narrow"),
     *("terminal.keys.shortest", "terminal.keys.shortest"),
@@ -189,7 +188,9 @@ class _Line(Struct, frozen=True):
 
 
 def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
-    """Return the lines of a card. Every line of text from an agent is indented; only our text starts at the bar."""
+    """Return the lines of a card. Every line of text from an agent is indented; only the service's own text starts
+    right after the bar.
+    """
     yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
     yield from _thing(shown.parts)
     yield from (_Line(text) for text in (shown.below, shown.place) if text)

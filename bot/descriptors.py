@@ -15,7 +15,9 @@ _FEWEST = 64
 
 
 def fitting_connections() -> Connections:
-    """Raise this process's limit of file descriptors. Return the limit of connections, which all listeners share."""
+    """Raise this process's limit of file descriptors. Return the limits of connections that fit, which all listeners
+    share.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _WANTED if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:

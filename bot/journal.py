@@ -31,7 +31,7 @@ class Journal:
         self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)
 
     def changed(self, call: Call) -> None:
-        """Log the steps that the call has taken since the last change."""
+        """Log the steps that the call has taken since its last logged change: asked, decided, ended."""
         fresh = call.ref not in self._logged and (call.version == 1 or call.decision in _AT_ONCE)
         decision, result = self._logged.get(call.ref, (None, None))
         self._logged[call.ref] = (call.decision, call.result)

@@ -1,4 +1,4 @@
-"""Ends all that is open in a database which was restored from an older copy."""
+"""Ends all open calls in a database that was restored from an older copy."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ async def roll_back(gate: Gate) -> None:
 
 
 async def _voided(gate: Gate, call: Call) -> Call | None:
-    """End the call, and return it. If the call can't be ended, log that and return None, so that the service still
-    starts.
+    """End the call, and return it. If this fails, log the error and return None, so that the service starts all the
+    same.
     """
     try:
         return await gate.void(call)

@@ -1,6 +1,7 @@
-"""The operator's settings: the environment (`SAYSO_...`, `__` between levels) overrides `sayso.toml`.
+"""The operator's settings: `sayso.toml` and environment variables (`SAYSO_HTTP__PORT` for `port` in the section
+`http`).
 
-Unknown keys are errors.
+The environment overrides the file. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ class LimitSettings(_Part):
 class ToolSettings(_Part):
     """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
-    The limits apply to a command with all processes that it starts: megabytes of memory, processes and threads,
-    megabytes of one file.
+    The limits apply to a command with all processes that it starts: `memory_mb` megabytes of memory, `processes`
+    processes and threads, and `file_mb` megabytes for each file.
     """
 
     allow: list[Name] | None = None
@@ -129,10 +130,10 @@ class ToolSettings(_Part):
 class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
-    `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
-    By default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL
-    or GROUP.*. A turn ends after `requests` to the model, `tokens`, `cost` in US dollars, or `turn_s` seconds of the
-    model's work; one answer may take `answer_s` seconds.
+    `model` is KIND:MODEL. KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`. By
+    default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL or
+    GROUP.*. A turn ends when the model has used up one limit: `requests` to it, `tokens`, `cost` in US dollars, or
+    `turn_s` seconds of its work. One answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -148,7 +149,7 @@ class AgentSettings(_Part):
     turn_s: float = Field(default=1800.0, gt=0)
 
     def secret(self) -> str:
-        """Return the key from the environment or its file, or '' if neither is set. Raises SettingsError."""
+        """Return the model provider's key from its variable or file, or '' if neither is set. Raises SettingsError."""
         key = self.key or (read_secret("agent", "key_file", self.key_file) if self.key_file else None)
         return key.get_secret_value() if key else ""
 
@@ -159,7 +160,7 @@ class AgentSettings(_Part):
 
 
 class StageSettings(_Part):
-    """The settings of one stage, such as `dev` or `production`."""
+    """The settings of one stage, such as `dev` or `production`: the name of its policy."""
 
     policy: str
 
@@ -175,9 +176,9 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
-    `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
-    without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
-    each token may approve; medium is the default.
+    `hosts` are the listener's host names, in addition to the names of the loopback (such as `localhost`). `proxy` says
+    that a proxy with TLS is in front: without a proxy, tokens are accepted on the loopback only. `tokens` names bearer
+    tokens and the highest risk that each token may approve; medium is the default.
     """
 
     host: str = "127.0.0.1"
@@ -188,7 +189,7 @@ class HttpSettings(_Part):
 
     @property
     def on_loopback(self) -> bool:
-        """Whether only programs of this machine reach the listener."""
+        """Whether the listener can be reached only from this machine."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -209,9 +210,10 @@ class TraceSettings(_Part):
 
 
 class RetentionSettings(_Part):
-    """The times for which the arguments of calls, whole calls, and events of chats are kept after their end.
+    """The times for which three things are kept after their end: the arguments of calls, whole calls, and events of
+    chats.
 
-    None means for ever. Archiving a call also erases its arguments.
+    None means for ever. If a call is archived, its arguments are erased too.
     """
 
     arguments: Period | None = None
@@ -221,7 +223,7 @@ class RetentionSettings(_Part):
     @field_validator("arguments", "calls")
     @classmethod
     def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
-        """Refuse a time below a day.
+        """Refuse to keep arguments or calls for less than a day.
 
         Such a time usually has a mistyped unit, and the service would erase calls that people still need.
         """
@@ -267,9 +269,7 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, with neither, or with settings that only the other kind of
-        server has.
-        """
+        """Refuse a server that has both a command and a URL, or neither, or settings that only the other kind has."""
         if bool(self.command) == bool(self.url):
             raise ValueError(say("setting.mcp.one"))
         if self.url and (self.env or self.env_files or self.env_pass):
@@ -396,8 +396,8 @@ class Settings(BaseSettings):
     def directory(self) -> Directory:
         """Return the lists of people and places as a directory.
 
-        Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
-        self-approved.
+        Raises SettingsError if an identity belongs to two principals, or is an account that many people share, or if
+        people may approve their own critical calls.
         """
         conversations = {
             place: Conversation(
@@ -486,9 +486,9 @@ class Settings(BaseSettings):
         return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
-        """Return those protected paths that lie in the workspace. Tools could read or change them there.
+        """Return the protected paths that are in the workspace, where tools could read or change them.
 
-        The protected paths are the state, secrets, policies, handlers and the programs of this service itself.
+        The protected paths are the state folder, secrets, policies, handlers and the programs of this service itself.
         """
         workspace = self.folder("workspace")
         guarded = [
@@ -513,7 +513,11 @@ def default_runtime() -> Path:
 
 
 def find_config(given: Path | None) -> Path | None:
-    """Return the settings file: `given`, `SAYSO_CONFIG`, or `sayso.toml` here, in the user's or the system's folder."""
+    """Return the settings file: `given`, else `SAYSO_CONFIG`, else the first `sayso.toml` in this, the user's or the
+    system's folder.
+
+    Return None if there is no such file.
+    """
     if given is not None:
         return given
     if named := os.environ.get("SAYSO_CONFIG"):
@@ -523,13 +527,13 @@ def find_config(given: Path | None) -> Path | None:
 
 
 def refuse_foreign(path: Path | None) -> None:
-    """Raise SettingsError if another user could have written the settings file, which says who may approve."""
+    """Raise SettingsError if another user could change the settings file, because the file says who may approve."""
     if path is None:
         return
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # Reading the file later gives an error that says why the file can't be examined.
+        return  # The file can't be examined. Reading it later raises an error that says why.
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(say("setting.foreign", path=path, uid=file.st_uid))
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -595,7 +599,9 @@ def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> Non
 
 
 def _anchored(declared: Any, value: Any, folder: Path) -> Any:
-    """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
+    """Return the value; each relative path in it becomes a path below the folder. `declared` is the type of its
+    setting.
+    """
     if declared is Path:
         relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
         return str(folder / value) if relative else value
@@ -637,7 +643,8 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
     """Yield the values in the settings file that look like an MCP server's secrets.
 
-    Each is a tuple: the value's key, its name, and the key of the table that should name a file for it.
+    Each is a tuple, such as ("servers.git.env.TOKEN", "TOKEN", "env_files"): the value's key, its name, and the table
+    that should name a file with the value instead.
     """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():
@@ -669,7 +676,7 @@ def _variable(levels: Iterable[object]) -> str:
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
-#: For the type of each error of pydantic that a person meets often, our own sentence. All other errors keep pydantic's
+#: pydantic's type of an error -> our own sentence, for the errors that people often see. Other errors keep pydantic's
 #: words.
 _MISFITS = {
     **dict.fromkeys(("list_type", "tuple_type"), "setting.list"),

@@ -35,7 +35,7 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: Error codes which say that no message can be sent to that one conversation (chat.postMessage, "Errors").
+#: Error codes for a message that can't be sent to one conversation (chat.postMessage, "Errors").
 GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "restricted_action"})
 #: Error codes that say that the app can't send a message to any conversation.
 _SHUT_OUT = frozenset(

@@ -119,7 +119,7 @@ class _Page:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> FormattedText:
-        """Return the text without the bot's name at its start or end, where the name only says whom the text addresses."""
+        """Return the text without the bot's name at its ends. There the name only says whom the text addresses."""
         whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():

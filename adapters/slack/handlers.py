@@ -75,7 +75,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The data that Slack stores with a window: the call's ref, the place of its card, and the button that was pressed."""
+    """The data that Slack stores with a window: the call's ref, the place of its card, and the pressed button."""
 
     ref: str
     place: str

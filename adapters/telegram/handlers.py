@@ -65,7 +65,7 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def pressed(update: Update, me: Me) -> Heard | None:
-    """Return the event for a button press, or None if the update has none."""
+    """Return the event for a button press. Return None if the update has no button press."""
     del me
     query = update.callback_query
     if query is None:
@@ -208,8 +208,9 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
 
 
 def _named(text: str, me: Me) -> bool:
-    """Return whether a text is a command for this bot: one that decides, such as `/approve`, or one that names it, such
-    as `/word@bot`.
+    """Return whether a text is a command for this bot.
+
+    Such a command decides, as `/approve` does, or names this bot, as `/word@bot` does.
     """
     command = _command(text, me)
     return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
@@ -264,7 +265,7 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
-    """Return the fields of an event for its author: the id, which Telegram proves, and the present name and user name."""
+    """Return an event's fields for its author: the id, which Telegram proves, and the present name and user name."""
     if user is None:
         return {"identity": _identity(user)}
     handle = f"@{user.username}" if user.username else ""

@@ -1,5 +1,5 @@
-"""Telegram's refusals: an error class for each refusal that the service handles, and a sentence that says what to do
-for each refusal that people can remedy.
+"""Telegram's refusals: an error class for each refusal that the service handles, and a sentence with the
+remedy for each refusal that people can do something about.
 """
 
 from __future__ import annotations

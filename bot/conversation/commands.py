@@ -88,7 +88,9 @@ class Commands:
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
     async def _line(self, heard: Command, call: Call, *, linked: bool) -> str:
-        """Return the headline of a request. If `linked`, the address of its card follows."""
+        """Return the headline of a request with its short ref. With `linked`, the address of its card follows on the
+        next line.
+        """
         wording = self._voice.wording(heard)
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names, wording)}"
         told = wording.say("chat.pending", short=call.short, headline=head)
@@ -104,7 +106,7 @@ class Commands:
         return "\n".join(lines) or wording.say("chat.sessions.nowhere" if private else "chat.sessions.none")
 
     async def _links(self, call: Call) -> list[str]:
-        """Return the address of the call's card on this surface, if it has one and the platform gives addresses."""
+        """Return a list with the address of the call's card on this surface. Without an address, the list is empty."""
         cards = await self._store.cards(call.ref)
         surface = self._voice.surface.name
         links = [

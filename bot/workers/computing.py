@@ -1,4 +1,6 @@
-"""Runs long computations on a thread, so that the event loop goes on: a megabyte of arguments takes about a second."""
+"""Runs long computations on a thread, so that the event loop isn't blocked: a megabyte of arguments takes about a
+second.
+"""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
 
 
 def works(sandbox: Sandbox) -> bool:
-    """Return whether a command in this sandbox can write to its folder and can't reach a file beside the folder."""
+    """Return whether a command in this sandbox can write to its folder, but can't reach a file outside of it."""
     if sandbox.way is Confinement.BUBBLEWRAP and not bubblewrap():
         return False
     with tempfile.TemporaryDirectory(prefix="sayso-probe-") as made:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 #: A precondition on a script has this prefix and the script's path as its name, such as `script:deploy.sh`.
 SCRIPT = "script:"
-#: At most this many files, and this many bytes of files, are bound for one line. They are read again before the run.
+#: For one command line, at most this many files, and this many bytes of files, are bound. Bound files are read again
+#: before the run.
 MOST = 200
 MOST_BYTES = 1 << 30
 #: The texts of at most this many bytes of files are kept, so that a later card can show what has changed in the files.

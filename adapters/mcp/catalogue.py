@@ -124,7 +124,7 @@ class Catalogue:
         return await self._all("pages", method, key)
 
     async def _all(self, what: str, *args: str) -> dict[str, Any]:
-        """Call the method `what` for all servers at once. Return the value for each server, by the server's name.
+        """Call the method `what` for all servers at the same time. Return each server's value, by the server's name.
 
         The value is an empty list for a server that can't be reached, so that the other servers still work.
         """

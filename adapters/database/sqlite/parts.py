@@ -159,7 +159,10 @@ class SqliteCalls(Part):
         return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
-        """Return the record of one call, the oldest line first. The ref '' is the service's own record."""
+        """Return the record's lines of one call, the oldest first.
+
+        The ref '' selects the lines that belong to no call: the events of the service itself.
+        """
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
 
     async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:

@@ -119,7 +119,7 @@ class Survey:
         return [(moment(at), str(data)) for at, data in found if isinstance(at, int)]
 
     def latest(self, event: Event, after: int) -> Mapping[str, Any]:
-        """Return the data of the latest line with this event in the service's own record, or {} without such a line.
+        """Return the data of the latest line with this event and the ref '', or {} without such a line.
 
         Only lines after the position `after` of the record count.
         """

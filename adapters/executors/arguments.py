@@ -1,4 +1,4 @@
-"""Tool arguments as pydantic models: each model refuses arguments that don't fit, and gives the JSON Schema."""
+"""Pydantic models for the arguments of tools. A model refuses arguments that don't fit, and has their JSON Schema."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class LineServer:
         self._peers: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listen. Raises OSError if the socket can't be made."""
+        """Begin to listen on the socket. Raises OSError if the socket can't be made."""
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=_LONGEST_LINE)
         self.path.chmod(0o666)

@@ -190,7 +190,7 @@ class Asking:
         fields = {"secret_hash": self._secret_hash(), "limit_s": limit_s, "attended": self._attended}
         self._leased = self._take("claim", **fields)
         if self.call["status"] == "pending" and time.monotonic() - begun < limit_s / 2:
-            # The claim came back too early: the service is older, or a proxy drops `Prefer`.
+            # The claim came back too early: the service has an older version, or a proxy drops `Prefer`.
             self._claims = False
 
     def _wait_while(self, until: str, goes_on: Callable[[], bool], watch: Callable[[Call], None] | None = None) -> None:

@@ -97,7 +97,7 @@ class StateFolder:
 
 
 def close_to_others(path: Path, mode: int) -> None:
-    """Give the file or folder this mode.
+    """Give a file or folder the permission bits `mode`.
 
     Raises Unavailable if it belongs to another user, or if other users can write to it: in both cases nobody can trust
     its contents, so its mode isn't repaired silently.

@@ -56,7 +56,8 @@ class Host(Protocol):
     #: The name of the host's program, and its lowest version with which the hook was tried.
     PROGRAM: str
     TRIED: tuple[int, ...]
-    #: The user's own settings, below the home folder, and the settings that only root can write, if the host has them.
+    #: The path of the user's own settings, below the home folder. The path of the settings that only root can write, or
+    #: None if the host has no such settings.
     FILE: str
     MANAGED: str | None
     #: Environment variables that move the user's own settings: pairs of a variable with a folder, and the settings'

@@ -196,8 +196,8 @@ class Sayso(_Link):
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls in one request. Each is decided separately, and runs in a thread as soon as it may.
 
-        If too many calls are pending or were asked for recently, the service refuses a call of the batch. The client then
-        asks for this call again alone, after the pause that the service names, for ten minutes at most.
+        If too many calls are pending or were asked for recently, the service refuses a call of the batch. The client
+        then asks for this call again alone, after the pause that the service names, for ten minutes at most.
 
         Raises ClientError if the batch can't be asked for. If a call's function raised, or the call wasn't recorded,
         its result is a NotRun with the status `failed`.

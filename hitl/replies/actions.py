@@ -2,7 +2,8 @@
 
 Such a yes was meant for another question. People may call the card's own action by any name, so an unknown word proves
 nothing. A yes counts as a contradiction only if it names an action of our list (`languages/actions.txt`), and the
-card's words name only other actions of the list.
+card's words name only other actions of the list. Actions after a `!` are stricter, because they can't be undone and
+"delete it" may mean the request: the card must name them.
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ _SHORT = 400
 _WORD = re.compile(r"[^\W\d_]+")
 #: The borders of words inside a name: `sendEmail`.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: Begins the line of an action that the card must name.
+_STRICT = "!"
 #: Phrases that mean "go ahead" and name no action.
 _IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
 
 
 class _Actions(NamedTuple):
     """Two tables from a word to the numbers of its actions. One table has the words of people, the other the words of
-    cards.
+    cards. `strict` holds the numbers of the actions that the card must name.
     """
 
     said: Mapping[str, frozenset[int]]
     held: Mapping[str, frozenset[int]]
+    strict: frozenset[int]
 
 
 def another(text: str, title: str, arguments: str) -> str:
@@ -49,7 +53,9 @@ def another(text: str, title: str, arguments: str) -> str:
         return ""
     asked = _held(title) or (_held(arguments) if len(arguments) <= _SHORT else frozenset())
     named = asked | _held(arguments[:_MOST])
-    return "" if not asked or any(actions & named for actions in said.values()) else next(iter(said))
+    if any(actions & named for actions in said.values()):
+        return ""
+    return next((word for word, actions in said.items() if asked or actions & known.strict), "")
 
 
 def _held(text: str) -> frozenset[int]:
@@ -68,11 +74,12 @@ def _words(text: str, known: Mapping[str, object]) -> list[str]:
 def _actions() -> _Actions:
     said: dict[str, frozenset[int]] = {}
     held: dict[str, frozenset[int]] = {}
-    for number, line in enumerate(data.lines("actions.txt")):
-        people, _, cards = line.partition("|")
+    lines = data.lines("actions.txt")
+    for number, line in enumerate(lines):
+        people, _, cards = line.removeprefix(_STRICT).partition("|")
         _add(said, people, number)
         _add(held, f"{people},{cards}", number)
-    return _Actions(said, held)
+    return _Actions(said, held, frozenset(at for at, line in enumerate(lines) if line.startswith(_STRICT)))
 
 
 def _add(found: dict[str, frozenset[int]], names: str, number: int) -> None:

@@ -1,10 +1,10 @@
 """Finds every phrase that begins at a given word. The time is linear in the length of the longest phrase.
 
-The phrases form a nondeterministic finite automaton without empty edges. It is made deterministic while it is used: a
-set of nodes that is reached for the first time becomes a state, so afterwards each known word costs one look-up. Edges
-are stored as plain numbers, and only for nodes that have them, so that thousands of phrases give the garbage collector
-very few objects to visit. A phrase is added when a word comes that may begin it, because most phrases of a language
-never do.
+The phrases form a nondeterministic finite automaton without empty edges. Its deterministic form is built during use:
+each set of nodes that is reached for the first time becomes a state. After that, each known word costs one look-up.
+Edges are stored as plain numbers, and only for nodes that have edges. So thousands of phrases give the garbage
+collector very few objects to visit. A phrase is added when a word comes that may begin it, because most phrases of a
+language never come.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,11 +20,11 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Phrases:
-    """All phrases of a language, with their roles.
+    """All phrases of a language, with their roles (`hitl.replies.phrase_roles`).
 
-    `accents` holds words with accents, and the same words without them: people leave accents out. In a phrase of
-    several words, both spellings count. `shorts` holds abbreviations, and the words that stand for them in phrases.
-    Only one thread may use the phrases, because look-ups build them.
+    `accents` maps words with accents to the same words without them, because people leave accents out. In a phrase of
+    several words, both spellings match. `shorts` maps abbreviations to the words that replace them in phrases. Only one
+    thread may use the phrases, because look-ups build them.
     """
 
     def __init__(self, accents: Mapping[str, str] = _NONE, shorts: Mapping[str, str] = _NONE) -> None:
@@ -72,7 +72,7 @@ class Phrases:
             self._roles[node] |= role
 
     def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
-        """Return the end and the roles of every phrase that begins at a word. The longest phrase comes last."""
+        """Return (end, roles) of every phrase that begins at the word `at`. The longest phrase comes last."""
         found: list[Match] = []
         state = 0
         for end in range(at, len(words)):
@@ -120,9 +120,10 @@ class Phrases:
         return exits | entries if item.optional else exits
 
     def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
-        """Add an edge for a word, and return its end.
+        """Add an edge for a word, and return the node at its end, in a set.
 
-        Phrases with the same beginning share a node if that is safe: if exactly one node leads to the shared node.
+        Phrases with the same beginning share nodes. A node is shared only if exactly one node leads to it; otherwise
+        parts of different phrases would mix.
         """
         bare = self._bare.get(text)
         place = (min(entries), text, bare) if len(entries) == 1 else None
@@ -138,8 +139,9 @@ class Phrases:
         return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
-        """Add one shared edge for all options that are a single word, so that a long list costs as little as a short
-        list.
+        """Add one shared edge for all options that are a single word, and return the node at its end, in a set.
+
+        So a long list costs as little as a short list.
         """
         place = id(item), self._bare is _NONE
         if place not in self._sets:

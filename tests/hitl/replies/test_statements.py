@@ -91,7 +91,7 @@ def test_an_agents_name_before_a_report_is_no_answer(text: str) -> None:
     assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
-@pytest.mark.parametrize("text", ["ok claude, go ahead", "hey codex, run it", "100% yes", "👍👍 from me"])
+@pytest.mark.parametrize("text", ["ok claude, go ahead", "hey codex, run it", "100% approved", "👍👍👍 thanks"])
 def test_an_agents_name_beside_a_yes_changes_nothing(text: str) -> None:
     """People address the agent that asks. Two thumbs say the same as one."""
     assert Meaning.APPROVE is verdict(read(text)).verdict

@@ -47,9 +47,9 @@ _LONGEST_WAIT_S = 7 * 24 * 3600
 class Host(Protocol):
     """The interface of a host's module for the installation (the module also translates the host's events).
 
-    Some hosts also have `LONGEST_S`, the longest wait that they take, and `OVER`: other settings that rule over the
-    user's own. Each of them has a path (from the folder of the user's settings), a name, and the value that switches
-    hooks off.
+    Some hosts also have `LONGEST_S`, the longest wait that they take, `THEN_MANAGED`, which stands for `THEN` after an
+    installation in the managed settings, and `OVER`: other settings that rule over the user's own. Each of them has a
+    path (from the folder of the user's settings), a name, and the value that switches hooks off.
     """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
@@ -100,6 +100,14 @@ class Skipping(Protocol):
 
     def skipped(self, file: Path, text: str) -> str | None:
         """Return the catalogue key of the reason for which the host skips our hook in these settings, or None."""
+
+
+@runtime_checkable
+class Pinning(Protocol):
+    """A host whose users could switch the hooks of the managed settings off, without a line that forbids it."""
+
+    def pinned(self, text: str) -> str:
+        """Return the managed settings with this line. Raises ValueError if it can't be added."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +232,7 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     with _understood(file):
         told = plugin.as_uri() if plugin else line
-        after = known.put(known.take(before or ""), told, wait_s)
+        after = _pinned(known, file, known.put(known.take(before or ""), told, wait_s))
         found = _switch(known, file, after)
     if found:
         raise _wrong("hook.refused", file=found[0], host=host, switch=found[1])
@@ -347,6 +355,8 @@ def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
     """Return a setting with which the host runs tools without asking the hook in this file, and its file, or None."""
     if name := known.off(text):
         return file, name
+    if _pinned(known, file, text) != text:
+        return file, "features.hooks"
     for place, switch, value in getattr(known, "OVER", ()):
         other = file.parent / place
         if str(file) != known.MANAGED and _value(other, switch) is value:
@@ -354,10 +364,15 @@ def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
     return None
 
 
+def _pinned(known: Host, file: Path, text: str) -> str:
+    """Return the settings so that no user can switch hooks off, if the file is the host's managed settings."""
+    return known.pinned(text) if isinstance(known, Pinning) and str(file) == known.MANAGED else text
+
+
 def _value(file: Path, switch: str) -> object:
-    """Return the value of a setting such as `hooksConfig.enabled` in JSON, or None if it can't be read."""
+    """Return the value of a setting such as `hooksConfig.enabled`, or None if it can't be read."""
     try:
-        found: Any = json.loads(file.read_text("utf-8"))
+        found = _document(file.read_text("utf-8"))
         for name in switch.split("."):
             found = found[name]
     except (OSError, ValueError, LookupError, TypeError):
@@ -430,8 +445,9 @@ def main(arguments: list[str] | None = None) -> int:
         line = command(options.host, _service(options), options.wait, defer=options.defer)
         change = planned(options.host, file, line, options.wait)
         done = _carry_out(change, say("hook.installed", file=file), yes=options.yes)
-        if done == 0 and known.THEN:
-            print(say(known.THEN))
+        then = getattr(known, "THEN_MANAGED", known.THEN) if str(file) == known.MANAGED else known.THEN
+        if done == 0 and then:
+            print(say(then))
     except ClientError as error:
         print(error.message, file=sys.stderr)
         return 1

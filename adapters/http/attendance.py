@@ -1,6 +1,7 @@
-"""Ends a call if the caller that waits for it on an open connection leaves and doesn't come back.
+"""Withdraws a call if the caller that waits for it on an open connection leaves and doesn't come back.
 
-This is kept in memory: after a restart, a caller that still waits says so again.
+The connections are kept in memory only. After a restart, a caller that still waits sends its request again, and so is
+noted again.
 """
 
 from __future__ import annotations
@@ -18,25 +19,26 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: Seconds in which a caller may come back over another connection. The pauses between the attempts of our clients are
-#: at most 5 seconds.
+#: A caller may come back over another connection within this many seconds. Our clients pause at most 5 seconds between
+#: two attempts.
 GRACE_S = 10.0
-#: The statuses of a call whose caller still has to hear the decision or to claim the call.
+#: The statuses of a call whose caller still waits for the decision, or has yet to claim the call.
 _OPEN = frozenset({Status.PENDING, Status.APPROVED, Status.ALLOWED})
 _log = logging.getLogger(__name__)
 
 
 class Attendance:
-    """Knows the connections on which callers wait for their calls.
+    """Keeps the connections on which callers wait for their calls.
 
-    `leave` ends a call because its caller has left. When the service stops, it ends all connections itself, and `leave`
-    isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
+    `leave` ends a call because its caller has left. When the service stops, it closes all connections itself, so
+    `leave` isn't called. This class observes the gate's changes, and forgets the calls that were claimed or are over.
     """
 
     def __init__(self, leave: Callable[[Call], Awaitable[object]], stopping: asyncio.Event) -> None:
         self._leave = leave
         self._stopping = stopping
-        #: Ref -> the connections, each as the future that resolves at its end, with the callback for it.
+        #: Ref of a call -> the connections on which its caller waits. The key of each connection is a future that
+        #: resolves when the connection ends. The value is the callback on this future.
         self._here: dict[str, dict[asyncio.Future[None], Callable[[asyncio.Future[None]], None]]] = {}
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()

@@ -88,7 +88,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 def take(text: str) -> str:
     """Return the settings without our hook: only our two tables, our two comments and our pin are removed.
 
-    Codex adds tables before the last comment of the file, and so between our comments. They stay.
+    Codex adds tables before the last comment of the file, and so between our comments. Those tables stay.
     """
     text = "".join(line for line in text.splitlines(keepends=True) if not line.endswith(_PIN))
     before, begun, rest = text.partition(_BEGIN)
@@ -134,9 +134,9 @@ def ours(text: str) -> Any:
 def skipped(file: Path, text: str) -> str | None:
     """Return the catalogue key of the reason for which Codex skips our hook, or None.
 
-    Codex records in the same file which hooks a person trusts and which they switched off. The name of a record is the
-    file, with the links of its folder resolved, and the hook's place in the file. Codex trusts managed hooks, and
-    nobody can switch them off. Raises ValueError for broken TOML.
+    Codex records in the same file which hooks a person trusts and which they switched off. The name of such a record
+    has the file's path, with the links in its folder resolved, and the hook's position in the file. Codex trusts
+    managed hooks, and nobody can switch them off. Raises ValueError for broken TOML.
     """
     import tomllib
 

@@ -28,7 +28,7 @@ ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A translated document, and a sentence for each place where it decides differently from the original."""
+    """A translated document, and one sentence for each difference of its verdicts from the original's."""
 
     document: dict[str, Any]
     differences: tuple[str, ...]
@@ -79,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Leave out rules that can never fire, because a ``version: 1`` document with such a rule is refused."""
+    """Return the document without rules that can never fire. With such a rule, ``version: 1`` refuses a document."""
     checked = _checked(document)
     if "rules" not in document:
         return document
@@ -96,11 +96,12 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
 
 
 def _doubting(rules: Sequence[Rule]) -> set[str]:
-    """Return the paths of deny and ask rules that an earlier allow rule with conditions covers.
+    """Return the paths of deny and ask rules which the linter wrongly takes for rules that never fire.
 
-    They count as rules that never fire, but they are needed: if the call leaves the conditions in doubt, the allow is
-    skipped, and the deny or ask still applies. The caller puts each condition of these rules into a separate ``any``
-    group. The meaning stays the same, but the condition then differs from the allow rule's, so the rule isn't covered.
+    An earlier allow rule covers such a rule: it has conditions, and all of them are conditions of the later rule too.
+    But if a call leaves these conditions in doubt, the allow rule is skipped, and the later rule still applies. So the
+    caller puts each condition of the later rule into a separate ``any`` group. The meaning stays the same, but the
+    linter then sees different conditions.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

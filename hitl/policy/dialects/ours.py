@@ -1,6 +1,7 @@
-"""The dialect ``version: 1``. This dialect is strict: it refuses any entry that would not do what the entry says.
+"""The dialect ``version: 1``. It is strict: an entry that can't do what it says is a problem.
 
-The tables below are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is made from them.
+The tables at the end of this module are the grammar. The reader follows the tables, and the JSON Schema (2020-12) is
+made from them.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ CONDITION_KEYS = ("key", "op", "value", "match")
 
 
 class Reader(Notes):
-    """Reads a document: its settings, rules and conditions."""
+    """Reads a document into a Checked: its settings, rules and conditions. Each method reads one kind of entry."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -103,7 +104,7 @@ class Reader(Notes):
         return {tool: self.card(entry, pointer_below(path, tool)) for tool, entry in value.items()}
 
     def card(self, value: Any, path: str) -> CardTerms:
-        """Read the additions to the cards of one tool."""
+        """Read the additions to the cards of one tool: headline, fields, and the sentence about undoing."""
         if not isinstance(value, dict) or not value:
             self.refuse(path, f"takes {', '.join(CARD)}")
             return CardTerms()
@@ -121,7 +122,7 @@ class Reader(Notes):
             return ""
 
     def undo(self, value: Any, path: str) -> str:
-        """Read a sentence about undoing."""
+        """Read the sentence that tells people how to undo the call."""
         sentence = self.text(value, path) or ""
         if len(sentence) > LONGEST_UNDO:
             self.refuse(path, f"has more than {LONGEST_UNDO} characters")
@@ -160,11 +161,11 @@ class Reader(Notes):
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of the list ``forbid``, which denies calls."""
+        """Read a rule of the list ``forbid``. Such a rule denies calls."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of the list ``risk_rules``, which sets or raises a risk."""
+        """Read a rule of the list ``risk_rules``. Such a rule sets or raises the risk of calls."""
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)
@@ -176,7 +177,7 @@ class Reader(Notes):
             self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read a name or a list of names. The result is empty if the rule is for every name."""
+        """Read the names of tools, or of tool groups, that a rule is for. Return () if the rule is for every name."""
         listed = value if isinstance(value, list) else [value]
         if not listed:
             self.refuse(path, "is an empty list", "leave it out to match every name")
@@ -214,7 +215,7 @@ class Reader(Notes):
     # --- conditions
 
     def whens(self, value: Any, path: str) -> All:
-        """Read conditions that must all hold."""
+        """Read a rule's list of conditions, which must all hold."""
         if not value and isinstance(value, list):
             self.refuse(path, "is an empty list", "leave it out to match every call")
         return All(tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path))))
@@ -236,7 +237,7 @@ class Reader(Notes):
         return self.condition(value, path)
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Read the conditions of a group."""
+        """Read the conditions inside ``any``, ``all`` or ``not``."""
         found = self.items(value, path)
         if not found and isinstance(value, list):
             self.refuse(path, "is an empty list")
@@ -260,7 +261,7 @@ class Reader(Notes):
         return Condition(key, name, self.value(value, where, name, operator), match)
 
     def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
-        """Read the key of a condition. The key is empty if the operator takes no key."""
+        """Read the key of a condition. Return '' if the operator takes no key."""
         where, key = pointer_below(path, "key"), value.get("key", "")
         if not isinstance(key, str):
             self.refuse(where, "takes a text")
@@ -283,7 +284,7 @@ class Reader(Notes):
         self.refuse(path, f"{op} looks at the tool's name and takes no key")
 
     def role(self, key: str, path: str) -> None:
-        """Refuse a role that no argument has."""
+        """Refuse a key that begins with ``@`` and doesn't name a known role of arguments."""
         if key.startswith(ROLE) and key[1:] not in tools.ROLES:
             known = [f"{ROLE}{role}" for role in tools.ROLES]
             self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
@@ -307,9 +308,9 @@ class Reader(Notes):
         return found
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Refuse a pattern among the names of a set.
+        """Refuse a pattern in a list of tool names that are compared as whole names.
 
-        These names are compared as whole names, so a pattern would match no tool.
+        Such a pattern would match no tool.
         """
         for one in value if isinstance(value, list) else str(value or "").split(","):
             if isinstance(one, str) and is_pattern(one):
@@ -411,9 +412,9 @@ def _condition(name: str, operator: Operator) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of documents.
+    """Return the JSON Schema of policy documents.
 
-    The schema describes their form; ``load`` also refuses rules that can never fire.
+    The schema describes only the form. ``load`` also refuses rules that can never fire.
     """
     parts = some(_WHEN)
     return {

@@ -12,7 +12,7 @@ from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
 
 @dataclass(slots=True)
 class Translation:
-    """Collects the differences and the problems while a document is translated."""
+    """Collects the differences and the problems of one translation."""
 
     parsed: text.ParsedDocument
     differences: list[str] = field(default_factory=list)
@@ -23,7 +23,7 @@ class Translation:
         self.differences.append(f"{where}: {what}")
 
     def refuse(self, path: str, what: str) -> None:
-        """Add a problem: a setting without a safe meaning here."""
+        """Add a problem: a setting that can't be translated safely."""
         self.problems.append(Problem(self.parsed.line(path), path, what))
 
     def timeout(self, where: str, seconds: int) -> int:
@@ -41,5 +41,5 @@ class Translation:
 
 
 def is_seconds(value: Any) -> bool:
-    """Return whether a value is a whole number, as a timeout must be."""
+    """Return whether a value is a whole number, so that it can be a timeout in seconds."""
     return isinstance(value, int) and not isinstance(value, bool)

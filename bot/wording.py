@@ -29,6 +29,7 @@ ENGLISH: Mapping[str, str] = {
     "setting.secret.mcp": "{path} holds a secret in mcp.{setting}. Put it into a file, and name that in {table}.{name}.",
     "setting.secret.unreadable": "{setting} {file} can't be read: {why}.",
     "setting.secret.binary": "it isn't text",
+    "setting.notify.secret": "http.notify.{name}.secret_file holds no signing secret. Write whsec_ and the base64 of 32 random bytes into it, and give the receiver the same: printf whsec_ > FILE && openssl rand -base64 32 >> FILE",
     "setting.stage": "stage is '{stage}', and there is no [stages.{stage}] with a policy.",
     "setting.retention.least": "must be at least {least}",
     "setting.retention.arguments": "arguments can't be kept longer than calls: archiving a call erases its arguments",

@@ -18,6 +18,7 @@ from hitl.call import Risk, Status
 from hitl.cards import wording
 from hitl.cards.wording import SIGNS, Wording, say
 from hitl.errors import SaysoError
+from hitl.outcomes import Refusal
 from sayso_client import wording as client_wording
 from tests.sentences import ENGLISH, OWNERS, SERVICE
 
@@ -288,6 +289,17 @@ def test_no_test_quotes_a_sentence_of_the_catalogue() -> None:
     ]
 
     assert [] == quotes
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [Refusal.PEER, Refusal.REQUESTER, Refusal.SCOPE, Refusal.ORIGIN, Refusal.ROUTE, Refusal.BEHALF],
+)
+def test_a_refusal_for_missing_rights_names_who_can_give_them(refusal: Refusal) -> None:
+    """An operator can. An agent may read the sentence too, so it doesn't tell the reader to do it."""
+    told = ENGLISH[refusal]
+
+    assert "operator" in told.partition("Nothing was ")[2]
 
 
 @pytest.mark.parametrize(

@@ -269,8 +269,8 @@ ENGLISH: Mapping[str, str] = {
     "simulate.port": "127.0.0.1:{port} can't be had ({why}): name another port with --port.",
     "simulate.extra": "The simulator needs {module}: install sayso[simulate].",
     # adding a key: `sayso keys`
-    "keys.rotated": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
-    "keys.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, and restart the service.",
+    "rotating.done": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
+    "rotating.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, then restart the service.",
     # errors that keep the service from starting, or from recording calls
     "compose.apart": "The state folder {state} lies in the workspace {workspace}, whose tools could read its keys. Move one of the two.",
     "compose.user": "{user} (tools_user) can't work in {workspace}. Run: chown -R {user} {workspace}, and let that user through every folder above it (chmod o+x).",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from adapters.http.harombe import Gateway
     from adapters.http.listeners import Server
+    from adapters.http.notices import Receiver
     from bot.conversation import StoredTurns
     from bot.service import Service
     from hitl.connections import Connections
@@ -75,6 +76,7 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         from adapters.http.callers import Authenticator
         from adapters.http.connection import Limits
         from adapters.http.events import Feed
+        from adapters.http.notices import Notices
         from adapters.http.operations import Operations
         from adapters.http.services import Chats
         from adapters.http.waits import Waits
@@ -104,6 +106,9 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
         "chats": Chats(attach, waits.stopping, authenticator.check),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
+    notices = Notices(_receivers(http), service.gate.clock)
+    service.listeners.add(notices)
+    parts.push_async_callback(notices.stop)
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
     listening.append(listeners.unix_listener(path))
@@ -115,6 +120,19 @@ async def serve_api(  # noqa: PLR0913 - each parameter is a part, passed by keyw
     if http.port is not None:
         _log.info("http.ready", {"host": http.host, "port": server.port, "tokens": _may_carry_tokens(http)})
     return server
+
+
+def _receivers(http: HttpSettings) -> dict[str, Receiver]:
+    """Return the receivers of agents, by the identities of their tokens. Raises SettingsError for a useless secret."""
+    from adapters.http.notices import Receiver, key_of
+
+    found = {}
+    for name, secret in http.signing_secrets().items():
+        try:
+            found[f"token:{name}"] = Receiver(name, http.notify[name].url, key_of(secret))
+        except ValueError as error:
+            raise SettingsError(say("setting.notify.secret", name=name)) from error
+    return found
 
 
 def _may_carry_tokens(http: HttpSettings) -> bool:

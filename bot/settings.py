@@ -172,12 +172,22 @@ class CardSettings(_Part):
     fields: list[Name] | None = None
 
 
+class NotifySettings(_Part):
+    """The receiver of an agent that speaks the Agent Approval Protocol. `adapters.http.notices` sends to it.
+
+    The address has `https:`, or is on this machine. `secret_file` holds the signing secret that the receiver has too.
+    """
+
+    url: str = Field(pattern=r"^(https://[^\s/?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[!-~]*)?$")
+    secret_file: Path
+
+
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free port.
 
     `hosts` are its host names besides the names of the loopback. `proxy` says that a proxy with TLS is in front:
     without a proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that
-    each token may approve; medium is the default.
+    each token may approve; medium is the default. `notify` has the receivers of agents by the names of their tokens.
     """
 
     host: str = "127.0.0.1"
@@ -185,6 +195,14 @@ class HttpSettings(_Part):
     hosts: list[Name] = []
     proxy: bool = False
     tokens: dict[Name, Risk] = {}
+    notify: dict[Name, NotifySettings] = {}
+
+    def signing_secrets(self) -> dict[str, str]:
+        """Return the signing secret of each receiver, by the name of the agent's token. Raises SettingsError."""
+        return {
+            name: read_secret(f"http.notify.{name}", "secret_file", each.secret_file).get_secret_value()
+            for name, each in self.notify.items()
+        }
 
     @property
     def on_loopback(self) -> bool:
@@ -474,6 +492,7 @@ class Settings(BaseSettings):
         }
         if self.keys_file is not None:
             found["keys_file"] = self.keys_file
+        found |= {f"http.notify.{agent}.secret_file": each.secret_file for agent, each in self.http.notify.items()}
         for server, of in (self.mcp.servers if self.mcp else {}).items():
             named = {"env_files": of.env_files, "header_files": of.header_files}
             for kind, files in named.items():

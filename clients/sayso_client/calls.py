@@ -232,10 +232,14 @@ class Sayso(_Link):
         """Put a function behind the gate, as a decorator: `@sayso.gated`, or `@sayso.gated(ask=True)`.
 
         Calling the function asks first. It returns the function's value, or a NotRun that says why it didn't run.
+
+        Raises TypeError for a coroutine function: calling it runs nothing yet, so the report of a run would be false.
         """
 
         def put(function: Callable[P, T]) -> Callable[P, T | NotRun]:
             tool = Tool(function, terms)
+            if inspect.iscoroutinefunction(function):
+                raise TypeError(say("gated.coroutine", function=function.__name__))
 
             @functools.wraps(function)
             def called(*args: P.args, **kwargs: P.kwargs) -> T | NotRun:

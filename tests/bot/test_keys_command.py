@@ -49,7 +49,7 @@ def test_a_file_that_the_settings_name_is_not_changed(keys: Path) -> None:
     ran = CliRunner().invoke(app, ["keys", "rotate"])
 
     assert 2 == ran.exit_code
-    assert says(ran.stderr, "keys.given")
+    assert says(ran.stderr, "rotating.given")
     assert before == keys.read_bytes()
 
 

@@ -50,7 +50,8 @@ class Host(Protocol):
 
     Some hosts also have `LONGEST_S`, the longest wait that they accept in seconds, and `OVER`: settings in other files,
     which override the user's own. Each entry of `OVER` is a file's path (from the folder of the user's settings), the
-    name of a setting, and the value of the setting that switches hooks off.
+    name of a setting, and the value of the setting that switches hooks off. `THEN_MANAGED`, if a host has it, is used
+    in place of `THEN` after an installation in the managed settings.
     """
 
     #: The name of the host's program, and its lowest version with which the hook was tried.
@@ -103,6 +104,14 @@ class Skipping(Protocol):
 
     def skipped(self, file: Path, text: str) -> str | None:
         """Return the catalogue key of the reason for which the host skips our hook in these settings, or None."""
+
+
+@runtime_checkable
+class Pinning(Protocol):
+    """A host whose users could switch the hooks of the managed settings off, without a line that forbids it."""
+
+    def pinned(self, text: str) -> str:
+        """Return the managed settings with this line. Raises ValueError if it can't be added."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +236,7 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     with _understood(file):
         told = plugin.as_uri() if plugin else line
-        after = known.put(known.take(before or ""), told, wait_s)
+        after = _pinned(known, file, known.put(known.take(before or ""), told, wait_s))
         found = _switch(known, file, after)
     if found:
         raise _wrong("hook.refused", file=found[0], host=host, switch=found[1])
@@ -353,6 +362,8 @@ def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
     """Return the file and the name of a setting that keeps the host from asking the hook in `file`, or None."""
     if name := known.off(text):
         return file, name
+    if _pinned(known, file, text) != text:
+        return file, "features.hooks"
     for place, switch, value in getattr(known, "OVER", ()):
         other = file.parent / place
         if str(file) != known.MANAGED and _value(other, switch) is value:
@@ -360,10 +371,15 @@ def _switch(known: Host, file: Path, text: str) -> tuple[Path, str] | None:
     return None
 
 
+def _pinned(known: Host, file: Path, text: str) -> str:
+    """Return the settings so that no user can switch hooks off, if the file is the host's managed settings."""
+    return known.pinned(text) if isinstance(known, Pinning) and str(file) == known.MANAGED else text
+
+
 def _value(file: Path, switch: str) -> object:
-    """Return the value of a setting such as `hooksConfig.enabled` in JSON, or None if it can't be read."""
+    """Return the value of a setting such as `hooksConfig.enabled`, or None if it can't be read."""
     try:
-        found: Any = json.loads(file.read_text("utf-8"))
+        found = _document(file.read_text("utf-8"))
         for name in switch.split("."):
             found = found[name]
     except (OSError, ValueError, LookupError, TypeError):
@@ -439,8 +455,9 @@ def main(arguments: list[str] | None = None) -> int:
         line = command(options.host, _service(options), options.wait, defer=options.defer)
         change = planned(options.host, file, line, options.wait)
         done = _carry_out(change, say("hook.installed", file=file), yes=options.yes)
-        if done == 0 and known.THEN:
-            print(say(known.THEN))
+        then = getattr(known, "THEN_MANAGED", known.THEN) if str(file) == known.MANAGED else known.THEN
+        if done == 0 and then:
+            print(say(then))
     except ClientError as error:
         print(error.message, file=sys.stderr)
         return 1

@@ -93,6 +93,7 @@ class Refusal(StrEnum):
     REASON_LATE = "refused.reason_late"
     SIZE = "refused.size"
     WORDS = "refused.words"
+    PREVIOUS = "refused.previous"
     TIMEOUT = "refused.timeout"
     BUTTON = "refused.button"
     NOT_RUN = "agent.refused"

@@ -327,6 +327,7 @@ GERMAN: Mapping[str, str] = {
     "refused.reason_late": "Eine Begründung kann innerhalb von 60 Sekunden folgen, von der Person, die abgelehnt hat. {short} bleibt, wie es ist.",
     "refused.size": "Die Argumente sind {size:,} Bytes groß; höchstens {most:,} sind möglich. Nichts wurde festgehalten. Legen Sie Großes in eine Datei und nennen Sie diese.",
     "refused.words": "Das Feld {name} einer Anfrage fasst höchstens {most:,} Zeichen; hier sind es {size:,}. Nichts wurde festgehalten.",
+    "refused.previous": "„previous“ nennt keine beendete Anfrage von Ihnen für dasselbe Werkzeug mit denselben Argumenten. Nichts wurde festgehalten. Fragen Sie ohne dieses Feld.",
     "refused.timeout": "Eine Frist von {given} s ist nicht möglich: Sie liegt zwischen 5 Sekunden und 7 Tagen.",
     "refused.button": "Dieser Knopf ist keiner von uns. Nichts wurde entschieden.",
     # reasons why an approved call wasn't run, or nobody could be asked

@@ -427,6 +427,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.reason_late": "A reason can be added within 60 seconds, by the person who rejected. {short} stays as it is.",
     "refused.size": "The arguments take {size:byte|bytes}; at most {most:,} are taken. Nothing was recorded; put what is large in a file and name it.",
     "refused.words": "The {name} of a request takes at most {most:character|characters}; this one has {size:,}. Nothing was recorded.",
+    "refused.previous": "“previous” names no ended request of yours for the same tool with the same arguments. Nothing was recorded. Ask without it.",
     "refused.timeout": "A time limit of {given} s isn't possible: it lies between 5 seconds and 7 days.",
     "refused.button": "That button isn't one of ours. Nothing was decided.",
     # reasons why an approved call wasn't run, or nobody could be asked

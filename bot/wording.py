@@ -267,7 +267,7 @@ ENGLISH: Mapping[str, str] = {
     "simulate.token": "A token is a number, a colon and letters, such as 7100000001:AAtest.",
     "simulate.port": "127.0.0.1:{port} can't be had ({why}): name another port with --port.",
     "simulate.extra": "The simulator needs {module}: install sayso[simulate].",
-    # `sayso keys`
+    # adding a key: `sayso keys`
     "keys.rotated": "{path} has the new key {id}, and the {older:older key|older keys} for what {older:it has|they have} sealed. The new key is used after the next start: restart the service.",
     "keys.given": "The settings name the key file {path}, so Sayso doesn't change it. Put a new key first into that file, keep the older keys, and restart the service.",
     # errors that keep the service from starting, or from recording calls

@@ -58,7 +58,7 @@ class Watcher(Protocol):
     async def log(self, line: t.LoggingMessageNotificationParams) -> None:
         """Handle a log line of the server.
 
-        The service passes a line on only while all calls that run on that server and are followed belong to one caller.
+        The service passes a line on only while all calls that run on that server are followed by one caller.
         """
 
     @property
@@ -234,10 +234,12 @@ class Servers:
     async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
         """Pass a log line to the watchers of the calls that run on this server.
 
-        If the watchers belong to several callers, drop the line.
+        A log line doesn't name its call. So the line is dropped if it may belong to another caller's call: one that
+        nobody watches, or one that somebody else watches.
         """
-        watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
-        if len({watcher.whose for watcher in watchers}) != 1:
+        followed = [self._watchers.get(ref, []) for ref in self._running[server]]
+        watchers = [watcher for each in followed for watcher in each]
+        if not all(followed) or len({watcher.whose for watcher in watchers}) != 1:
             return
         for watcher in watchers:
             await watcher.log(line)

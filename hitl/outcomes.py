@@ -85,6 +85,7 @@ class Refusal(StrEnum):
     REQUESTER = "refused.requester"
     PENDING = "refused.pending"
     FLOOD = "refused.flood"
+    LOOKING = "refused.looking"
     KEY = "refused.key"
     WITHDRAW = "refused.withdraw"
     CLAIM = "refused.claim"

@@ -319,6 +319,7 @@ GERMAN: Mapping[str, str] = {
     "refused.requester": "{who} steht nicht auf der Liste derer, die hier anfragen dürfen. Nichts wurde gefragt.",
     "refused.pending": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde festgehalten. Fragen Sie neu an, sobald einige entschieden sind.",
     "refused.flood": "{who} hat {count}-mal innerhalb von {minutes:Minute|Minuten} angefragt. Nichts wurde festgehalten; fragen Sie in {wait:Sekunde|Sekunden} neu an.",
+    "refused.looking": "Sayso liest noch die Dateien für {count:Anfrage|Anfragen} von {who}. Nichts wurde festgehalten. Fragen Sie noch einmal, wenn deren Karten da sind.",
     "refused.key": "Der Schlüssel {name} gehört schon zu einer anderen Anfrage, {short}. Nehmen Sie für eine neue Anfrage einen neuen.",
     "refused.withdraw": "{short} zurückziehen kann nur, wer angefragt hat oder den Dienst betreibt.",
     "refused.claim": "{short} lässt sich nicht übernehmen: Der Stand ist {status}.",

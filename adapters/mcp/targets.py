@@ -13,6 +13,8 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from adapters.mcp import whole_lines
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
     from typing import TextIO
@@ -66,7 +68,9 @@ class Target:
         if self.url:
             return _http(self.url, self.headers)
         program, *arguments = kept
-        parameters = StdioServerParameters(command=program, args=arguments, env=dict(self.env), cwd=self.cwd)
+        parameters = StdioServerParameters(
+            command=program, args=arguments, env=dict(self.env), cwd=self.cwd, encoding=whole_lines.NAME
+        )
         return stdio_client(parameters, errlog=errors)
 
 

@@ -36,11 +36,11 @@ _CSV = (
 #: A spreadsheet takes a cell that begins with one of these for a formula. A person's or agent's text could thus run a
 #: formula, so the CSV puts an apostrophe before such a cell.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: The rankings of tools that `stats` prints -> the catalogue names of their titles.
+#: The rankings of tools that `stats` prints -> the names of their titles in the catalogue of sentences.
 _RANKINGS = {"most_denied": "stats.most_denied", "most_expired": "stats.most_expired", "slowest": "stats.slowest"}
 #: `stats` prints at most this many lines of one group. The JSON output of `stats` has all lines.
 _MOST_ROWS = 20
-#: The groups of numbers that `stats` prints -> the catalogue names of their titles.
+#: The groups of numbers that `stats` prints -> the names of their titles in the catalogue of sentences.
 _GROUPS = {
     "by_tool": "stats.by_tool",
     "by_rule": "stats.by_rule",

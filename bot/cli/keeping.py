@@ -64,7 +64,7 @@ def restore(
 
     The old database is kept in the state folder. Requests that have run since the backup may be open in the backup. The
     mark is a file that notes how long the record was. If the mark shows that the record has grown since the backup, or
-    if there is no mark, the next start ends all open requests, and approvals of them don't count.
+    if there is no mark, the next start ends all open requests. Approvals of them then don't count.
 
     Tokens that were revoked since the backup are revoked again. If the old database can't tell which tokens these are,
     the command asks for `--tokens`: `end` revokes all tokens of the backup, and `keep` lets them work.
@@ -100,7 +100,9 @@ def restore(
 
 
 def rotate(config: Config = None, json: AsJson = False) -> None:
-    """Add a new key, which makes all integrity checks after the next start of the service.
+    """Add a new key for the integrity checks.
+
+    After its next start, the service makes each new integrity check with this key.
 
     The older keys stay in the file, because they verify the existing requests and lines of the record. Run it as the
     service's user. A key file that the setting `keys_file` names isn't changed: put a new key first into that file.

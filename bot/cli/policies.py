@@ -133,9 +133,9 @@ def run_tests(
     expectations: Annotated[Path, typer.Argument(help="Calls, and the verdicts that they should get.")],
     json: AsJson = False,
 ) -> None:
-    """Judge the calls of a file, and compare the verdicts with those that the file expects.
+    """Judge the calls of a file, and compare the verdicts.
 
-    The exit status is 1 if a verdict differs.
+    The file has the expected verdicts. The exit status is 1 if a verdict differs.
 
     Example: sayso policy test policy.yaml expectations.yaml
     """
@@ -164,7 +164,7 @@ def evaluate(
     preset: FromPreset = None,
     config: Config = None,
 ) -> None:
-    """Judge one call from stdin, or one call for each line.
+    """Judge one call from stdin, or with --jsonl one call on each line.
 
     A call is {"tools", "tool", "args", "cwd"}. A call with "policy" is judged by that policy.
 
@@ -384,7 +384,7 @@ def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
 
 
 def _line(name: str, problem: Problem) -> str:
-    """Return a problem as `file:line: place: message`. Editors can jump to the line, because compilers do the same."""
+    """Return a problem as `file:line: place: message`, as compilers print it, so that editors can jump to the line."""
     tail = f" ({problem.suggestion})" if problem.suggestion else ""
     return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
 

@@ -656,6 +656,7 @@ ENGLISH: Mapping[str, str] = {
     "mcp.pending": "{tool} requires human approval and has not run yet. The request {short} waits for a person. Call sayso_status with ref {short} to learn how it ended; don't ask for the same again.",
     "mcp.later": "Call sayso_status with ref {short} later.",
     "mcp.waiting": "waiting for a person",
+    "mcp.long": "The answer is compressed, or longer than {most:byte|bytes}.",
     "mcp.sessions": "You already have {count:session|sessions} open here. Nothing was opened. End some (DELETE), or try again in 30 minutes: a session ends when it wasn't used for that long.",
     "mcp.unlisted": "No server behind this gateway offers that. Nothing was asked or run.",
     "mcp.unknown": "There is no request {named} of yours.",

@@ -182,8 +182,8 @@ def _beside(known: Shape, role: str) -> tuple[str, ...]:
 def _looked_at(rule: Rule) -> frozenset[str] | None:
     """Return the arguments that an allow rule looks at, or None if the rule accepts any further argument.
 
-    It is None in five cases: the rule isn't an allow rule, it is contenox's, it tests all arguments, it accepts all
-    arguments as harmless, or it has no condition on an argument and no kind.
+    It is None if the rule isn't an allow rule, or comes from contenox. It is also None if the rule tests or accepts all
+    arguments, or if it has neither a condition on an argument nor a kind.
     """
     if rule.action != "allow" or rule.literal or "*" in rule.harmless:
         return None
@@ -317,8 +317,8 @@ class _Plan:
     """Everything about the calls of one tool that doesn't depend on the arguments: the rules that may apply, and the
     risk.
 
-    ``quiet`` says that the document has no risk rules and the tool runs no commands. If then no rule may hold, the
-    default action decides and no argument has to be read.
+    ``quiet`` says that the document has no risk rules and that the tool runs no commands. If it is true and no rule may
+    hold for a call, the default action decides, and no argument has to be read.
     """
 
     named: risk.Named
@@ -395,7 +395,7 @@ class Policy:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
-    # --- judging
+    # --- judging a call
 
     def judge(self, call: PolicyCall) -> Verdict:
         """Return the verdict on a call. If the arguments cause an error, the verdict is deny with the reason
@@ -520,7 +520,7 @@ class Policy:
         told = self.checked.risk.get(level)
         return told.action if told is not None and told.action is not None else self.checked.default_action
 
-    # --- verdicts
+    # --- making the verdict of an outcome
 
     def _verdict(self, outcome: Outcome, assessed: risk.Assessment, programs: tuple[str, ...]) -> Verdict:
         key = (assessed, programs) if programs else assessed
@@ -666,7 +666,7 @@ def load(
     document: str,
     *,
     name: str,
-    format: text.Format | None = None,  # noqa: A002 - the public name
+    format: text.Format | None = None,  # noqa: A002 - callers know it as format=
     paths: Paths | None = None,
     resolver: Resolver | None = None,
 ) -> Policy:

@@ -17,17 +17,17 @@ from functools import lru_cache
 from posixpath import normpath
 
 MAX_ALTERNATIVES = 4096
-#: The characters that make a text a pattern.
+#: A text with one of these characters is a pattern of names.
 WILD = frozenset("*?[")
 _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
-    """A pattern that can't match the names that its author meant. The message gives the reason."""
+    """Raised for a pattern that can't match the names that its author meant. The message gives the reason."""
 
 
 def is_pattern(text: str) -> bool:
-    """Return whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
+    """Return whether fnmatch or a shell would take a text for a pattern, because it holds ``*``, ``?`` or ``[``."""
     return not WILD.isdisjoint(text)
 
 
@@ -35,7 +35,7 @@ _ODD = re.compile(r"\\.|\[!?[\w.,+@ -]+\]|[\\\[]", re.ASCII | re.DOTALL)
 
 
 def broadened(pattern: str) -> str:
-    """Return a simpler pattern, without brackets and backslashes, that matches every name that ``pattern`` matches.
+    """Return a simpler pattern, without classes and backslashes, that matches every name that ``pattern`` matches.
 
     ``pattern`` is a pattern of a shell. A class and an escaped character become ``?``. Programs disagree about some
     brackets, such as ``[[:alpha:]]``, ``[^a]`` or a bracket that isn't closed. Such a bracket and the rest of its path
@@ -388,7 +388,7 @@ _NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
 
 
 class BadName(BadGlob):
-    """A tool name that no tool can have. ``suggestion`` says how to write it instead."""
+    """Raised for a name that no tool can have. ``suggestion`` says how to write it instead."""
 
     def __init__(self, message: str, suggestion: str) -> None:
         super().__init__(message)
@@ -396,7 +396,7 @@ class BadName(BadGlob):
 
 
 def check_name(text: str) -> None:
-    """Check a tool name or a pattern of tool names.
+    """Check that a tool can have a name, or a name that a pattern matches.
 
     Raises:
         BadName: no tool can have the name, because it holds blanks, braces or signs of regular expressions, or a class

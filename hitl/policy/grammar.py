@@ -103,7 +103,7 @@ class Notes:
         return value
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """Return the value, a list, without entries after the first MAX_ENTRIES. They and other values are problems."""
+        """Return the first MAX_ENTRIES entries of a list. Add a problem for more entries or for another value."""
         if not isinstance(value, list):
             self.refuse(path, "takes a list")
             return []
@@ -181,7 +181,7 @@ def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the JSON Schema of an object with these keys. It refuses a key of one action in other rules."""
+    """Return the JSON Schema of an object with these keys. A key that is for one action excludes other actions."""
     actions = {kind.only for kind in fields.values() if kind.only}
     schema = closed({key: kind.schema for key, kind in fields.items()}, required)
     if actions:

@@ -1,9 +1,9 @@
 """Finds the host that a URL names, and the classes of its address.
 
 A URL is parsed twice: as browsers do it (WHATWG URL Standard, with IPv4 shorthands and UTS 46), and by RFC 3986. If the
-two find different hosts, schemes or ports, the URL is *ambiguous*. The classes follow the IANA IPv4 and IPv6
-Special-Purpose Address Registries, the multicast registries, the names of RFC 6761 and RFC 8375, and the addresses at
-which cloud providers serve instance metadata.
+two find different hosts, schemes or ports, the URL is *ambiguous*. The classes come from the IANA IPv4 and IPv6
+Special-Purpose Address Registries, the multicast registries, and the names of RFC 6761 and RFC 8375. The class
+``metadata`` has the addresses at which cloud providers serve instance metadata.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _whatwg(text: str) -> Url:
     if scheme and scheme not in _DEFAULT_PORTS:
         if not re.match(r"[0-9]+(?:[/?#]|$)", rest) or scheme in ("data", "blob", "javascript", "mailto", "tel"):
             return _other_scheme(scheme, rest)
-        scheme, rest = "", text  # what looks like a scheme is a bare host, and a port follows
+        scheme, rest = "", text  # `name:80` is a host and a port, not a scheme
     if not scheme and not rest.startswith(("//", "\\\\")):
         bare = _authority("http", re.split(r"[/?#\\]", rest)[0])
         return replace(bare, scheme="", bare=True)
@@ -377,7 +377,7 @@ class HostList:
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> HostList:
-        """Compile entries; blank entries are skipped.
+        """Return the compiled list of these entries. Blank entries are skipped.
 
         Raises:
             ValueError: an entry is not a host, wildcard, address or network; the message names the entry.

@@ -2,8 +2,8 @@
 
 A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
 literal folder or name. Regular expressions on the same argument are searched as one set. If the value of an argument
-isn't plain (a list instead of a text, a path with two meanings), every rule that is filed under that argument is a
-candidate. The index may return too many rules, but never too few.
+isn't plain (a list, or a path with two meanings), every rule that is filed under this argument is a candidate. The
+index may return too many rules, but never too few.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Finder = Callable[[Any, list[int]], None]
 SMALL: Final = 4  # for so few rules, trying each rule is faster than a look-up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
-_MAX_HINTED = 256  # characters; in a longer text, RE2 is as quick as the search for literals that comes before it
+_MAX_HINTED = 256  # characters; for a longer text, the quick search before RE2 saves no time
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
@@ -41,7 +41,7 @@ class HasRule(Protocol):
 
     @property
     def rule(self) -> Rule:
-        """The rule of the document."""
+        """The rule as the document states it."""
 
 
 R = TypeVar("R", bound=HasRule)
@@ -92,7 +92,7 @@ class Index(Generic[R]):
 
 
 def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
-    """Return the condition under which a rule is filed, or None if it has no suitable condition.
+    """Return the condition under which the index files a rule, or None if the rule has no suitable condition.
 
     The rule can hold only if this condition holds. Its operator can be indexed, and its key is the name of an argument.
     """

@@ -1,9 +1,9 @@
 """Finds rules that can never fire, and rules that are probably mistakes.
 
-A rule never fires if an earlier rule of its list applies to the same tools and has no further conditions, or if its own
-conditions contradict each other. A document with such a rule is refused. ``findings`` warns of probable mistakes: allow
-rules before deny rules, allow rules for calls that leave an earlier deny rule in doubt, tool groups that look like
-tools, and keys that look like paths.
+A rule never fires if an earlier rule of its list applies to the same tools and has no further conditions. It also never
+fires if its own conditions contradict each other. A document with such a rule is refused. ``findings`` warns of
+probable mistakes: an allow rule before a deny rule, an allow rule for calls that leave an earlier deny rule in doubt, a
+tool group that looks like a tool, a key that looks like a path.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def findings(checked: Checked) -> list[Problem]:
 def _before_denies(checked: Checked) -> list[Problem]:
     """Warn of each deny rule after an allow rule that allows some of the calls which the deny rule is for.
 
-    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake, because it is probably
-    meant as an exception to the preset.
+    If the deny rule is a preset's, an allow rule of the document with conditions is no mistake. It is probably meant as
+    an exception to the preset.
     """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):

@@ -56,7 +56,7 @@ class Problem:
 
 
 class PolicyInvalid(ValueError):
-    """The document must not be used. ``problems`` lists everything that is wrong with it."""
+    """Raised for a document that must not be used. ``problems`` lists everything that is wrong with it."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(f"{name}: {problem}" for problem in problems))

@@ -98,7 +98,7 @@ class PathScope:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def tightens(self, glob: Glob, text: str) -> int:
-        """Return the answer of a glob for a path, in a rule that denies, asks or raises a risk.
+        """Return YES, NO or UNSURE: whether a glob covers a path, in a rule that denies, asks or raises a risk.
 
         It is YES if the glob covers a name that the path certainly means, UNSURE if it may cover a name that the path
         may mean, else NO.
@@ -127,7 +127,7 @@ class PathScope:
         return not any(map(relevant, (*readings.exact, *readings.loose, *self._resolved(text))))
 
     def loosens(self, glob: Glob, text: str) -> int:
-        """Return the answer of a glob for a path, in a rule that allows calls or lowers a risk.
+        """Return YES, NO or UNSURE: whether a glob covers a path, in a rule that allows calls or lowers a risk.
 
         It is YES if the glob covers every name and the path isn't ambiguous. It is UNSURE if the glob covers only some
         names, or if the path is ambiguous or doesn't resolve. Otherwise it is NO.

@@ -26,7 +26,7 @@ from hitl.policy.ports import Document
 from hitl.policy.presets import NAMES
 
 _LISTS = ("rules", "forbid", "risk_rules")
-#: A comment has at most this many characters. It is cut, because a working folder or a rule's name may be longer.
+#: A comment has at most this many characters. A longer one, with a long working folder or rule's name, is cut.
 _COMMENT = 200
 
 
@@ -177,7 +177,7 @@ def _value(document: str) -> Any:
 class _Dumper(yaml.SafeDumper):
     """Writes YAML without anchors, because `text.parse` refuses anchors."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's interface
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML passes the value
         """Return True, so that a value that occurs twice is written twice, and not as an alias."""
         return True
 

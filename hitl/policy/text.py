@@ -60,7 +60,7 @@ def sniff(text: str) -> Format:
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - the public name
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - callers know it as format=
     """Return the parsed document. Without ``format``, the text shows whether it is YAML or JSON.
 
     Raises:
@@ -173,7 +173,7 @@ class _Json:
 
 
 def _yaml(text: str, parsed: ParsedDocument) -> None:
-    import yaml  # noqa: PLC0415 - not needed for JSON documents
+    import yaml  # noqa: PLC0415 - slow to import, and JSON documents don't need it
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

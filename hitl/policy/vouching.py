@@ -39,9 +39,9 @@ READ, WRITE = "read_file", "write_file"
 class Closed:
     """The paths of one tool that rules deny or ask about.
 
-    ``globs`` are the path globs of these rules, the closed globs. ``untold`` says that a rule also tests paths in
-    another way. ``relevant`` is a quick test of a text with many paths: it is false if no closed glob covers any of
-    them. It is None if the globs allow no quick test.
+    ``globs`` are the path globs of these rules. ``untold`` says that a rule also tests paths in another way.
+    ``relevant`` is a quick test of a text with many paths: it is false if no glob covers any of them. It is None if the
+    globs allow no quick test.
     """
 
     globs: tuple[Glob, ...]
@@ -98,15 +98,15 @@ class Vouching:
         tree = self._tree_of(path, deep=False)
         return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
-    # --- patterns
+    # --- paths that are patterns of file names
 
     def _matches(self, use: PathUse, tool: str) -> int:
-        """Return the answer for a pattern of file names, such as `*.txt`.
+        """Return YES, NO or UNSURE: whether the command may use the files of a pattern, such as `*.txt`.
 
-        If no closed glob (of a rule that denies or asks) can match a file of the pattern, one example name and the
-        links are judged. Otherwise each file that the pattern matches now is judged, and the answer is YES only if the
-        tool may use all of them. The answer is at most UNSURE in three cases: the pattern matches no file, it can't be
-        expanded, or a program could take a matched name for an option.
+        If no rule that denies or asks can match a file of the pattern, one example name and the links are judged.
+        Otherwise each file that the pattern matches now is judged, and the answer is YES only if the tool may use all
+        of them. The answer is at most UNSURE in three cases: the pattern matches no file, it can't be expanded, or a
+        program could take a matched name for an option.
         """
         if self._meets_none(use, tool):
             return self._any(use.path, tool)
@@ -117,12 +117,12 @@ class Vouching:
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
         if not found:
-            # The pattern matches nothing now, but a closed file may be there when the command runs.
+            # The pattern matches no file now, but a file that a rule denies may be there when the command runs.
             return min(UNSURE, self._one(tool, _example(use.path)))
         return min(self._one(tool, name) for name in found)
 
     def _any(self, pattern: str, tool: str) -> int:
-        """Return the answer for a pattern that shares no file with a closed glob.
+        """Return YES, NO or UNSURE for a pattern, if no rule that denies or asks can match one of its files.
 
         One example name and the links that the pattern matches are judged.
         """
@@ -140,8 +140,8 @@ class Vouching:
         relative = clean(pattern)
         if not closed.alternatives or meets(absolute, closed.alternatives, hidden=hidden):
             return True
-        # A closed glob that begins with ** or / was compared with the absolute pattern above. The relative pattern
-        # would add nothing.
+        # A glob that begins with ** or / was compared with the absolute pattern above. A comparison with the relative
+        # pattern would add nothing.
         return not closed.absolute and meets(relative, closed.alternatives, hidden=hidden)
 
     def _links(self, pattern: str, tool: str) -> int:
@@ -201,7 +201,7 @@ class Vouching:
     # --- folders and repositories
 
     def _tree(self, use: PathUse) -> int:
-        """Return the answer for all files below a folder.
+        """Return YES, NO or UNSURE: whether the command may use all files below a folder.
 
         The policy must allow ``read_file`` on each file; if the command moves the folder, ``write_file`` too.
         """
@@ -219,7 +219,7 @@ class Vouching:
         return self._files(use, tree, tools)
 
     def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
-        """Return the answer for the files below a folder that the command uses."""
+        """Return YES, NO or UNSURE: whether the command may use the files of ``tree`` that it would use."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path, tree)
@@ -254,17 +254,17 @@ class Vouching:
         return None if patterns is None else [name for one in patterns for name in names_in(one)]
 
     def _may_name_closed(self, use: PathUse) -> bool:
-        """Return whether a new file, made before the command runs, could match a pattern of the command and a closed
-        glob.
+        """Return whether a file that is made before the command runs could match both the command and a rule that
+        denies or asks.
         """
         lasts = dict.fromkeys(_last(path) for one in self.closed[READ].globs for path in one.alternatives)
-        # Closed globs of hidden names with any ending, such as `.env.*`, are left out. They would match each pattern of
-        # an ending, such as `*.md`, and a person would always be asked.
+        # Globs of hidden names with any ending, such as `.env.*`, are left out. A new file `.env.md` could match
+        # `.env.*` and the command's pattern `*.md`, so a person would be asked about every such command.
         named = tuple(last for last in lasts if not (last.startswith(".") and last.endswith("*")))
         return any(meets(pattern, named) for pattern in use.only)
 
     def _expanded_moved(self, use: PathUse) -> int:
-        """Return the answer for the folders that a pattern matches now, each with all files below it."""
+        """Return YES, NO or UNSURE: whether the command may move the folders that a pattern matches now."""
         found = self._expanded(use.path)
         if found is None:
             return YES if self.paths is None else UNSURE
@@ -313,9 +313,7 @@ class Vouching:
         return tree if tree is not None and tree.complete else None
 
     def _repository(self, use: PathUse) -> int:
-        """Return YES if a git command that reads runs no program from git's settings and shows no password, else
-        UNSURE.
-        """
+        """Return YES if git's settings there let no reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
         folder = posixpath.join(self.cwd, use.path)
@@ -354,7 +352,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _last(alternative: str) -> str:
-    """Return the last component of a closed glob, without a ``/**`` at the end."""
+    """Return the last component of a glob, without a ``/**`` at the end."""
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 

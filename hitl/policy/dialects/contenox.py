@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-#: Keys with which ``version: 1`` tightens a policy. This dialect doesn't read them. A document with such a key is
+#: Keys of ``version: 1`` that make a policy stricter. contenox doesn't know them. A document with such a key is
 #: refused, because without the key the document would be weaker than its author meant.
 _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
-_MAX_NAMES, _MAX_NAME = 256, 512  # the most entries of a list of models, and the most characters of an entry
+_MAX_NAMES, _MAX_NAME = 256, 512  # at most this many entries in a list of models, and characters in an entry
 
 
 def is_contenox(parsed: text.ParsedDocument) -> bool:
@@ -44,7 +44,7 @@ class Reader(ours.Reader):
     """Reads a document as contenox does. A part that would be unsafe is refused, or read more strictly."""
 
     def document(self) -> Checked:
-        """Read the whole document."""
+        """Return the checked document. Problems are in ``problems``."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
         for key in _TIGHTENING.intersection(value):
             self.refuse(pointer_below("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
@@ -86,11 +86,11 @@ class Reader(ours.Reader):
         return found
 
     def items(self, value: Any, path: str) -> list[Any]:
-        """Read the entries of a list; ``null`` is an empty list."""
+        """Return the entries of a list, or [] for ``null``."""
         return [] if value is None else super().items(value, path)
 
     def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule. Return the fields of a Rule.
+        """Return the fields of a Rule, from a rule that allows, asks or denies.
 
         ``exclude_requester`` and ``require_reason``, which contenox doesn't know, must be true or false.
         """
@@ -115,14 +115,14 @@ class Reader(ours.Reader):
         }
 
     def on_timeout(self, value: Any, path: str) -> None:
-        """Read ``approve`` as ``deny``, with a warning: a call that nobody answers is never approved."""
+        """Warn that ``approve`` is read as ``deny``, because a call that nobody answers is never approved."""
         if value == "approve":
             self.warn(path, "'approve' is read as 'deny': silence is never an approval")
         elif value not in ("", None):
             super().on_timeout(value, path)
 
     def seconds(self, value: Any, path: str, low: int = MIN_TIMEOUT_S, high: int = MAX_TIMEOUT_S) -> int | None:
-        """Read a whole number of seconds, and bring it within the bounds with a warning.
+        """Return a whole number of seconds, brought within the bounds with a warning.
 
         In contenox, 0 and -1 mean no deadline; they are read as the upper bound.
         """
@@ -138,7 +138,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read one name or pattern of a tool. Return () if the rule is for every name."""
+        """Return the one name or pattern that a rule is for, or () for every name."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -156,26 +156,26 @@ class Reader(ours.Reader):
             self.warn(path, f"{value!r} was compared exactly in contenox; it is read as a glob if that is stricter")
 
     def group(self, value: Any, path: str) -> tuple[When, ...]:
-        """Read conditions that must all hold. An empty list means no conditions."""
+        """Return the conditions of a rule, which must all hold. The list may be empty."""
         return tuple(self.when(entry, pointer_below(path, at)) for at, entry in enumerate(self.items(value, path)))
 
     def when(self, value: Any, path: str) -> When:
-        """Read one condition. contenox has no groups of conditions, so a group is a problem."""
+        """Return one checked condition. contenox has no groups of conditions, so a group is a problem."""
         if isinstance(value, dict):
             return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key for an operator that takes no key, because contenox ignores it."""
+        """Accept a key for an operator that takes no key. Only ``version: 1`` refuses it."""
 
     def role(self, key: str, path: str) -> None:
         """Accept a key that begins with ``@``, because contenox has no roles."""
 
     def whole_names(self, value: Any, path: str) -> None:
-        """Accept a pattern in a list of whole names, because contenox loads such a list."""
+        """Accept a pattern in a list of whole names. Only ``version: 1`` refuses it."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition. If contenox has the operator too, read the value as contenox does."""
+        """Return the value of a condition. If contenox has the operator too, the value is read as contenox reads it."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")

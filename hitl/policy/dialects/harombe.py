@@ -59,8 +59,8 @@ def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
 def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
     """Find the section about approvals. Return it, and its path in the document.
 
-    The section may be below ``security`` and ``hitl``, or be the whole document. Other settings there become
-    differences.
+    The section may be below ``security`` and ``hitl``, or be the whole document. Each other setting there is reported
+    as a difference, because Sayso doesn't follow it.
     """
     if isinstance(value, list):
         return {"rules": value}, path
@@ -82,7 +82,7 @@ def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any]
 
 
 def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
-    """Read the settings of the section that are not rules, and add the differences that they cause.
+    """Read the settings of the section that are not rules. Add a difference for each setting that Sayso doesn't follow.
 
     Return the default timeout in seconds.
     """
@@ -128,7 +128,7 @@ def _risky(tools: Any) -> dict[str, Any] | None:
     return {"id": "high-risk-tools", "tool": list(tools), "action": "approve", "risk": "high"}
 
 
-# --- settings for each risk level
+# --- reading the settings of each risk level
 
 
 def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
@@ -176,7 +176,7 @@ def _told(level: _Level) -> dict[str, Any]:
     return found
 
 
-# --- rules
+# --- translation of rules
 
 
 def _is_name(value: Any) -> bool:
@@ -230,7 +230,7 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Return whether a rule asks people, and add a difference if the original doesn't ask.
+    """Return whether the translated rule asks people. Add a difference if the original rule doesn't ask.
 
     The rule's own setting decides, or else the setting of its risk level, or else it asks. A rule always asks if its
     level asks, or if its risk is high or critical.
@@ -282,7 +282,7 @@ def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
     return not wrong
 
 
-# --- conditions
+# --- translation of conditions
 
 
 @dataclass(frozen=True, slots=True)

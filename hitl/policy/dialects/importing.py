@@ -35,15 +35,15 @@ class Imported:
 
     @property
     def text(self) -> str:
-        """The document as YAML, with the differences as comments above it."""
-        import yaml  # noqa: PLC0415 - only for writing
+        """The document as YAML. Comments above it list the differences of its verdicts."""
+        import yaml  # noqa: PLC0415 - slow to import, and only writing needs it
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
-    """Translate another system's document.
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - callers know it as format=
+    """Return the translation of another system's document, with the differences of the verdicts.
 
     Raises:
         PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
@@ -67,7 +67,7 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
 
 
 def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002
-    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
+    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - these formats are seldom needed
 
     if format == "contenox":
         return contenox.translated(writer, check(parsed, format))
@@ -79,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Return the document without rules that can never fire. With such a rule, ``version: 1`` refuses a document."""
+    """Return the document without rules that can never fire, because ``version: 1`` refuses such rules."""
     checked = _checked(document)
     if "rules" not in document:
         return document

@@ -139,7 +139,7 @@ def _authorization(writer: Translation, section: dict[str, Any]) -> None:
 
 
 def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
-    """Return the names of the destructive tools, and add the differences that the other keys of the section cause."""
+    """Return the names of the destructive tools. Add a difference for each other key that Sayso doesn't follow."""
     for key in hitl:
         if key not in _HITL:
             writer.refuse(f"/hitl/{key}", f"{key!r} is not known")

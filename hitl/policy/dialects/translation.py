@@ -12,14 +12,14 @@ from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, Problem
 
 @dataclass(slots=True)
 class Translation:
-    """Collects the differences and the problems of one translation."""
+    """Collects the problems of a translation, and the differences between Sayso's verdicts and the original's."""
 
     parsed: text.ParsedDocument
     differences: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def differ(self, where: str, what: str) -> None:
-        """Add a difference: a place where the translation decides differently, or a setting that it leaves out."""
+        """Add a difference: the place ``where`` and, in words, what Sayso does differently there."""
         self.differences.append(f"{where}: {what}")
 
     def refuse(self, path: str, what: str) -> None:
@@ -35,7 +35,9 @@ class Translation:
         return bounded
 
     def left_out(self, where: str, value: Any, why: str) -> None:
-        """Add a difference: a setting that is left out, with all keys inside it."""
+        """Add a difference for a setting that the translation leaves out, naming all keys inside it. ``why`` is the
+        reason.
+        """
         inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
         self.differ(where, f"left out{inside}: {why}")
 

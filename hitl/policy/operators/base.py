@@ -22,7 +22,7 @@ _LONG = 256  # A text costs one more unit of the call's budget for each 256 char
 
 
 class BadValue(ValueError):
-    """A condition has a value that the operator can't use. The message names the values that the operator takes."""
+    """Raised for a condition's value that the operator can't use. The message names the values that it takes."""
 
 
 # --- tests, judges and conditions
@@ -47,15 +47,15 @@ class ConditionUse:
     asking: bool = False
 
     def inside_not(self) -> ConditionUse:
-        """Return the use for a condition inside a ``not``: a condition that would tighten loosens, and the reverse."""
+        """Return the use for a condition inside a ``not``, with the opposite of ``loosen`` and ``negated``."""
         return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
         """The answer if the call doesn't have the argument.
 
-        It is UNSURE for a condition that tightens, because the tool may have a default or read the value from another
-        argument. It is NO for a condition that loosens, and for a condition of a risk rule outside a ``not``.
+        It is NO if ``loosen`` is true, and for a risk rule outside a ``not``. Otherwise it is UNSURE, because the tool
+        may have a default, or read the value from another argument.
         """
         return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
@@ -104,13 +104,13 @@ def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Tes
 
 
 def affords(scope: CallScope, value: Any, cost: int) -> bool:
-    """Take the cost of one judgement from the call's budget. Return False if the budget is used up."""
+    """Take the cost of testing one value from the call's budget. Return False if the budget is used up."""
     scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
     return scope.work >= 0
 
 
 def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Judge a value that may hold other values: each element of a list, and everything inside an object."""
+    """Return the answer for a value. For a list or an object, it is the common answer for everything inside."""
     if isinstance(value, list | tuple):
         return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
@@ -129,7 +129,8 @@ class ListElement:
 
 
 def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
-    """Return the common answer for several values. To tighten, one YES is enough; to loosen, every answer must be YES.
+    """Return the common answer for several values. With ``use.loosen``, every answer must be YES, else one YES is
+    enough.
 
     Return UNSURE if the values cost more than the rest of the call's budget.
     """
@@ -147,7 +148,7 @@ def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScop
 
 
 def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each judgement costs ``cost`` units."""
+    """Return a test as ``over_values`` does. ``of`` makes the judge for a call. Each value costs ``cost`` units."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
@@ -157,7 +158,7 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
         if key.startswith(ROLE):
             found = scope.role(key[1:])
             if not found and scope.shape is not None:
-                return NO  # the table knows the tool, and this call has no argument in that role
+                return NO  # the table of tools lists this tool, and the call has no argument in that role
             return every(map(ListElement, found), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
@@ -168,11 +169,11 @@ def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: 
 
 
 def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
-    """Return a judge that doubts its NO if the value isn't a text.
+    """Return a function like ``judge`` that answers UNSURE instead of NO if the value isn't a text.
 
-    For such a value, NO becomes UNSURE: a tool may read a number or a list as a text.
+    The reason is that a tool may read a number or a list as a text.
 
-    If the condition loosens, or its key is ``*``, the judge is returned unchanged.
+    With ``use.loosen``, or with the key ``*``, ``judge`` is returned unchanged.
     """
     other = use.other(key)
     if other == NO:
@@ -200,8 +201,8 @@ class Operator:
     #: ``keyed`` says whether the condition has a key, and ``one_argument`` whether the key must name a single argument.
     keyed: bool = True
     one_argument: bool = False
-    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With ``match:
-    #: substring``, a name in the value matches a part of a tool's name.
+    #: ``valued`` says whether the condition needs a value, and ``matches`` whether it may have ``match``. With the
+    #: entry ``match: substring``, a name in the value matches a part of a tool's name.
     valued: bool = True
     matches: bool = False
     #: The ``check`` for documents of contenox, or None if contenox doesn't have the operator.

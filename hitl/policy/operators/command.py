@@ -71,7 +71,7 @@ def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
 
 
 def _named(scope: CallScope, condition: Condition, use: ConditionUse, answer: int) -> int:
-    """Return the answer for a command. Return at most UNSURE for an ask rule if another argument holds the command."""
+    """Return the answer, but at most UNSURE for an ask rule if the named argument doesn't hold the command."""
     if not use.asking or condition.key.startswith(ROLE):
         return answer
     absent = values.lookup(scope.args, values.pointer(condition.key)) is values.MISSING
@@ -89,7 +89,7 @@ def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> Shell
 
 
 def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
-    """Return the answer, or UNSURE if the condition loosens and a part of the line isn't understood."""
+    """Return the answer, or UNSURE if the rule allows (``use.loosen``) and a part of the line isn't understood."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 
@@ -130,8 +130,9 @@ def _effect_names(value: Any) -> frozenset[str]:
 def _build_effects(condition: Condition, use: ConditionUse) -> Test:
     """Compile ``command_effects``.
 
-    A condition that tightens holds if the line has one of the effects. A condition that loosens needs three things: the
-    line has no other effects, the effects of all its programs are known, and the policy allows each of its paths.
+    In a rule that denies or asks, the condition holds if the line has one of the effects. In a rule that allows, it
+    needs three things: the line has no other effects, the effects of all its programs are known, and the policy allows
+    each of its paths.
     """
     wanted: frozenset[str] = condition.value
 

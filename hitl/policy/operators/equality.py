@@ -155,7 +155,7 @@ def _build_in(condition: Condition, use: ConditionUse) -> Test:
 
 
 def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
-    """Return a judge that tests whether a value is one of these texts.
+    """Return a function that tests whether a value is one of these texts, and answers YES, NO or UNSURE.
 
     It gives the same answer as a comparison with each text, by one look-up in a set.
     """

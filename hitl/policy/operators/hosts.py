@@ -27,7 +27,7 @@ from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # Characters. Some clients accept longer URLs, but parsing a longer URL takes too long.
 _NO_HOST = frozenset({"mailto", "tel"})  # URL schemes without a host. Clients fetch nothing from such a URL.
-_URL_COST = 20  # units of the call's budget (MAX_WORK) for one judgement; ``eq`` takes 1 unit
+_URL_COST = 20  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 
 
 def _hosts(value: Any) -> hosts.HostList:

@@ -14,7 +14,7 @@ from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
-_NUMBER_COST = 2  # units of the call's budget (MAX_WORK) for one judgement; ``eq`` takes 1 unit
+_NUMBER_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 
 
 def _decimal(value: Any) -> int | Decimal:

@@ -194,7 +194,8 @@ _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
 def _literal(alternative: str) -> str:
     """Return a text that is in every path that the glob covers, or ''.
 
-    It is the longest literal of the last component that has one of at least _MIN_HINT characters.
+    Components are tried from the last to the first. The text is the longest literal of the first component that has a
+    literal of _MIN_HINT or more characters.
     """
     for component in reversed(alternative.split("/")):
         parts = re.split(r"\\.|\[(?:\\.|[^\]])*\]|\*|\?", component)

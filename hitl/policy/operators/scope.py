@@ -42,8 +42,8 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Return whether the tool may do something else than the table of tools says. Then no rule by kind may allow the
-    call.
+    """Return whether the tool may do something else than the table of tools says. Then no rule for a kind of tools may
+    allow the call.
 
     There are two cases. First, the table says that the tool only reads, but the tool's MCP hints say that it changes
     something. A missing hint doesn't count. Second, an MCP server that isn't in the table uses the name of a coding
@@ -59,7 +59,7 @@ def disputed(call: PolicyCall) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The ports that conditions may use: the file system, host names, and the judge of a command's paths.
+    """The ports that conditions may use: the file system, host names, and the object that judges a command's paths.
 
     Without ``paths``, paths are judged by their text alone.
     """
@@ -159,7 +159,7 @@ class CallScope:
     def shell_programs(self, key: str) -> tuple[str, ...]:
         """Return the programs that a command may run, with ``?`` for an unknown program.
 
-        The programs come from the parser for rules that tighten, because it also finds programs in lines that it
+        The programs come from the parser for rules that deny or ask, because it also finds programs in lines that it
         understands only in part.
         """
         found = self.shell(key)
@@ -249,10 +249,11 @@ def _as_line(words: Sequence[Any]) -> str | None:
 
     Return None if the line would have the same effect as the words, for example if no word has a special character.
 
-    Hosts that start the words without a shell often send ``["bash", "-lc", SCRIPT]``. If a tool joins these words, the
-    shell runs the script's first word without its arguments, and then the script's other commands. So only the script
-    is judged, unless it redirects input, because a first word such as `sh` would run that input. If the script begins
-    with a `cd`, the script's other commands then run in the working folder. So the line of these commands is returned.
+    Many hosts send ``["bash", "-lc", SCRIPT]`` and start these words without a shell. If a tool joins the words
+    instead, the script's first command loses its arguments, and the other commands run unchanged. So the line has no
+    other effect than the script, except in two cases. A script that redirects input could give the input to a first
+    command such as `sh`, which would run it; the whole line is returned. A first command `cd` would stay in the working
+    folder; the line of the script's other commands is returned.
     """
     few = words[:MAX_TOKENS]
     if all(isinstance(word, str) and _PLAIN_WORD.fullmatch(word) for word in few):
@@ -286,8 +287,9 @@ def _read_command(args: Mapping[str, Any], key: str, *, joins: bool) -> ShellRea
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
     """Parse the command ``line`` with the further words ``extra``.
 
-    If ``args`` asks for a shell, parse the words as a shell does. Otherwise parse them as a list of words. Also add
-    what a shell would run, unless ``line`` is a plain name and the further words are a list.
+    If the argument `shell` in ``args`` is true, parse the words as one line for a shell. Otherwise parse them as a list
+    of words. A tool may still give the line to a shell, so add the result of a shell too. It isn't added if ``line`` is
+    a plain name and the further words are a list.
     """
     whole = " ".join((line, *extra))
     if _shell_mode(args):

@@ -20,7 +20,7 @@ MAX_SUBJECT = 1_000_000
 #: Characters. For a longer text, ``credential`` answers UNSURE. Queries for a web search are shorter.
 _MAX_MASKED = 10_000
 _CREDENTIAL_COST = 40
-_PATTERN_COST = 2  # units of the call's budget (MAX_WORK) for one judgement; ``eq`` takes 1 unit
+_PATTERN_COST = 2  # units of the call's budget (MAX_WORK) for testing one value; ``eq`` takes 1 unit
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"

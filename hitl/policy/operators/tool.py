@@ -40,7 +40,7 @@ def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
     """Return a tool's hint as its server claims it, and the value that counts for allowing a call.
 
     For a trusted server, both values are the claim. For an untrusted server, the second value is the worst one, so that
-    the claim can't loosen the verdict.
+    the claim alone can't allow a call.
     """
     worst = HINTS[name]
     given = (call.annotations or {}).get(name, worst)

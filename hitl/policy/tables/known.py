@@ -1,7 +1,8 @@
 """The table of programs whose effects are known: the effect, the options and the operands of each program.
 
-The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. An option or
-operand that a section doesn't list makes the call ask. A section describes one program, or one of its sub-commands:
+The data are in the ``programs/*.ini`` files beside this module, written from the programs' manuals. If a command has an
+option or operand that its section doesn't list, a person is asked. A section describes one program, or one of its
+sub-commands:
 
     [head]                          the program's name, then the words of a sub-command: [git log], [docker ps]
     does = read                     its effect on its operands: one of EFFECTS

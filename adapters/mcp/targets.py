@@ -82,13 +82,13 @@ async def _http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[Transpor
     # Compressed answers aren't asked for, because a few bytes of them may become gigabytes.
     sent = {"Accept-Encoding": "identity", **headers}
     async with (
-        httpx2.AsyncClient(headers=sent, timeout=timeout, event_hooks={"response": [_bound]}) as client,
+        httpx2.AsyncClient(headers=sent, timeout=timeout, event_hooks={"response": [bound]}) as client,
         streamable_http_client(url, http_client=client) as streams,
     ):
         yield streams
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def bound(response: httpx2.Response) -> None:
     """Let at most `LONGEST_LINE` bytes of an answer be read. The library itself limits the events of a stream."""
     if not response.headers.get("content-type", "").startswith("text/event-stream"):
         plain = response.headers.get("content-encoding", "identity") == "identity"

@@ -19,14 +19,15 @@ import threading
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.call import Preparation, Ran, Result, ToolInfo
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted
 from hitl.cards.wording import say
-from hitl.errors import InvalidConfirmation, SaysoError
-from hitl.outcomes import fact
+from hitl.errors import InvalidConfirmation, SaysoError, TooManyPending
+from hitl.outcomes import Refusal, fact
 from hitl.ports import Offer
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ _log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to clean up.
 CLEANUP_S = 2.0
+#: At most this many calls of one requester are looked at at once. A look may hash gigabytes, and each thread that does
+#: this takes time from the event loop, which answers everybody.
+LOOKS = 2
+#: Seconds that a look waits for other looks of the same requester.
+LANE_S = 10.0
 _SENTENCE_ARGUMENT = 120
 _PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
 
@@ -118,11 +124,17 @@ class Registry:
     """Runs the registered callables of one tool group (`hitl.ports.Executor`).
 
     `allowed` lists the tools that may run. None allows all tools, and an empty list allows no tool. `folder` is the
-    folder of the tools, if they work in a folder.
+    folder of the tools, if they work in a folder. `lane_s` is how many seconds a look waits for its requester's others.
     """
 
     def __init__(
-        self, group: str, allowed: Collection[str] | None, *, name: str = "registry", folder: Path | None = None
+        self,
+        group: str,
+        allowed: Collection[str] | None,
+        *,
+        name: str = "registry",
+        folder: Path | None = None,
+        lane_s: float = LANE_S,
     ) -> None:
         self.group = group
         self.name = name
@@ -130,6 +142,9 @@ class Registry:
         self._folder = None if folder is None else str(folder)
         self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
+        #: By requester, the looks that may begin now.
+        self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._lane_s = lane_s
 
     def register(  # noqa: PLR0913  every tool is declared by keywords, once
         self,
@@ -201,7 +216,8 @@ class Registry:
     async def prepare(self, ask: Ask) -> Preparation:
         """Return a description of what the call would do.
 
-        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments.
+        Raises InvalidConfirmation if the tool isn't allowed or can't take the arguments, and TooManyPending if others
+        of the requester's calls are looked at for too long.
         """
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
@@ -209,7 +225,16 @@ class Registry:
         args = tool.arguments.parse(ask.args)
         if tool.look is None:
             return Preparation(sentence=tool.told(ask.args))
-        return await _in_thread(tool.look, args)
+        lane = self._lanes.setdefault(ask.requester, asyncio.Semaphore(LOOKS))
+        try:
+            async with asyncio.timeout(self._lane_s):
+                await lane.acquire()
+        except TimeoutError:
+            raise TooManyPending(fact(Refusal.LOOKING, who=ask.requester, count=LOOKS)) from None
+        try:
+            return await _in_thread(tool.look, args)
+        finally:
+            lane.release()
 
     async def still_holds(self, call: Call) -> str | None:
         """Return a sentence about the first precondition that no longer holds, or None.

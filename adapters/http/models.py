@@ -109,7 +109,11 @@ class CallRequest(_Request):
     timeout_s: (
         Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
     ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
-    previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
+    previous: Name | None = Field(
+        default=None,
+        description="The ref of an ended call of the caller with the same tool and arguments, which this one repeats. "
+        "Any other ref is refused.",
+    )
     secret_hash: SecretHash | None = Field(
         default=None,
         description="Claim the call in the same request if the policy allows it, or if people approve it while the"

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +18,7 @@ from mcp import Client, MCPError
 from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from adapters.mcp import whole_lines
 from adapters.mcp.definitions import Declared, declared
 from hitl.backoff import LONGEST_S, Backoff
 from hitl.cards.text import one_line
@@ -122,6 +124,7 @@ class Upstream:
         try:
             await asyncio.sleep(pause_s)
             self._began = asyncio.get_running_loop().time()
+            whole_lines.TOO_LONG.set(partial(self._end, ending))
             with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - opening a device never blocks
                 command = self._keep(self.target.command) if self.target.command else ()
                 async with asyncio.timeout(self.target.start_s) as starting, self._client(command, nowhere) as client:
@@ -136,6 +139,11 @@ class Upstream:
             if not ready.done():
                 ready.set_exception(UpstreamDown(say("mcp.stopped", server=self.target.name)))
                 ready.exception()
+
+    def _end(self, ending: asyncio.Event) -> None:
+        """End the server, because one of its messages is too long. The results of its calls are then unknown."""
+        _log.warning("upstream.too_long", {"server": self.target.name, "most": whole_lines.LONGEST_LINE})
+        ending.set()
 
     def _client(self, command: Sequence[str], errors: Any) -> Client:
         # The library's cache is off, because it could return lists that are older than the server's. With the log level
@@ -219,6 +227,8 @@ class Upstream:
         """
         if self._next is None:
             self._next = asyncio.create_task(self._list_after(self._current))
+            # All callers may have left by the time that the list fails.
+            self._next.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(self._next)
 
     async def _list_after(self, before: asyncio.Task[Any] | None) -> Mapping[str, Declared]:

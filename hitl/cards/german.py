@@ -319,6 +319,7 @@ GERMAN: Mapping[str, str] = {
     "refused.requester": "{who} darf hier nicht anfragen. Nichts wurde gefragt. Wer den Dienst betreibt, kann {who} in den Einstellungen bei requesters eintragen und sayso reload ausführen.",
     "refused.pending": "{who} hat schon {count:offene Anfrage|offene Anfragen}. Nichts wurde festgehalten. Fragen Sie neu an, sobald einige entschieden sind.",
     "refused.flood": "{who} hat {count}-mal innerhalb von {minutes:Minute|Minuten} angefragt. Nichts wurde festgehalten; fragen Sie in {wait:Sekunde|Sekunden} neu an.",
+    "refused.looking": "Sayso liest noch die Dateien für {count:Anfrage|Anfragen} von {who}. Nichts wurde festgehalten. Fragen Sie noch einmal, wenn deren Karten da sind.",
     "refused.key": "Der Schlüssel {name} gehört schon zu einer anderen Anfrage, {short}. Nehmen Sie für eine neue Anfrage einen neuen.",
     "refused.withdraw": "{short} zurückziehen kann nur, wer angefragt hat oder den Dienst betreibt.",
     "refused.claim": "{short} lässt sich nicht übernehmen: Der Stand ist {status}.",
@@ -327,6 +328,7 @@ GERMAN: Mapping[str, str] = {
     "refused.reason_late": "Eine Begründung kann innerhalb von 60 Sekunden folgen, von der Person, die abgelehnt hat. {short} bleibt, wie es ist.",
     "refused.size": "Die Argumente sind {size:,} Bytes groß; höchstens {most:,} sind möglich. Nichts wurde festgehalten. Legen Sie Großes in eine Datei und nennen Sie diese.",
     "refused.words": "Das Feld {name} einer Anfrage fasst höchstens {most:,} Zeichen; hier sind es {size:,}. Nichts wurde festgehalten.",
+    "refused.previous": "„previous“ nennt keine beendete Anfrage von Ihnen für dasselbe Werkzeug mit denselben Argumenten. Nichts wurde festgehalten. Fragen Sie ohne dieses Feld.",
     "refused.timeout": "Eine Frist von {given} s ist nicht möglich: Sie liegt zwischen 5 Sekunden und 7 Tagen.",
     "refused.button": "Dieser Knopf ist keiner von uns. Nichts wurde entschieden.",
     # reasons why an approved call wasn't run, or nobody could be asked

@@ -106,7 +106,7 @@ class GateContext:
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
         self.claimants = Claimants()
-        self.refused_peers = Patience(lambda: self.clock.now().timestamp())
+        self.refusals = Patience(lambda: self.clock.now().timestamp())
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 

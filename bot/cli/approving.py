@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, print_json
+from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, pending_calls, print_json
 from bot.wording import say
 from hitl.cards.wording import IN_ENGLISH
 from sayso_client.terminal import painted
@@ -43,7 +43,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     Example: sayso pending
     """
     with connect(config, socket, shown=True) as client:
-        calls = client.call("pending")["calls"]
+        calls = pending_calls(client, whole=json)
     if json:
         print_json(calls)
         return

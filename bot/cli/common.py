@@ -38,7 +38,7 @@ def _refs() -> list[tuple[str, str]]:
     """Return the refs of pending requests and their headlines, for a shell's completion. Return nothing on failure."""
     try:
         with connect(None, None, shown=True) as client:
-            return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
+            return [(call["short"], call["headline"]) for call in pending_calls(client)]
     except (ClientError, typer.Exit):
         return []
 
@@ -166,6 +166,12 @@ def fail(message: str, status: int) -> NoReturn:
     raise typer.Exit(status)
 
 
+def pending_calls(client: Client, *, whole: bool = False) -> list[dict[str, Any]]:
+    """Return the pending requests, oldest first. Only with `whole`, they have their arguments. Raises ClientError."""
+    calls: list[dict[str, Any]] = client.call("pending", view="full" if whole else "brief")["calls"]
+    return calls
+
+
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
     """Send a request about one call. Raises ClientError.
 
@@ -181,7 +187,7 @@ def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]
         if error.code != CallUnknown.code:
             raise
         typed = target.strip().lstrip("#").upper()
-        near = get_close_matches(typed, [call["short"] for call in client.call("pending")["calls"]], n=1)
+        near = get_close_matches(typed, [call["short"] for call in pending_calls(client)], n=1)
         if not near:
             raise
         raise ClientError(error.code, f"{error.message} {say('near.ref', near=near[0])}") from error

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from tests.clients.answering import serving
+from tests.clients.test_asking import Service, Talk
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GROUP = typer.main.get_command(app)
 ALL = sorted(getattr(GROUP, "commands", {}))
@@ -112,3 +118,17 @@ def test_a_line_without_a_text_is_named(line: str) -> None:
     assert 2 == refused.exit_code
     assert '"approve"' in refused.stdout
     assert "line 2" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "view"), [(["pending"], "brief"), (["inbox"], "brief"), (["pending", "--json"], "full")]
+)
+def test_only_a_list_for_programs_has_arguments(tmp_path: Path, words: list[str], view: str) -> None:
+    """A person reads the headlines. The arguments of twenty requests may have twenty megabytes."""
+    service = Service(str(tmp_path / "s"), Talk)
+    service.answers, service.requests = [{"call": {"calls": []}}], []
+    with serving(service):
+        done = CliRunner().invoke(app, [*words, "--socket", str(tmp_path / "s")])
+
+    assert 0 == done.exit_code
+    assert [view] == [request["view"] for request in service.requests]

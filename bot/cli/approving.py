@@ -191,8 +191,6 @@ def _left(call: dict[str, Any]) -> str:
 
 def _listed(call: dict[str, Any]) -> str:
     """Return lines about a pending call: its headline, arguments, a question's answers, and the asker's note."""
-    from hitl.cards.text import one_line
-
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
     lines = [say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))]
     if call["arguments"]:
@@ -200,6 +198,8 @@ def _listed(call: dict[str, Any]) -> str:
     if call["choices"]:
         lines.append(say("pending.choices", choices=" / ".join(call["choices"])))
     if call["note"]:
+        from hitl.cards.text import one_line
+
         lines.append(say("pending.note", note=one_line(call["note"], 100)))
     return "\n".join(lines)
 

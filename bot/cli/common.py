@@ -98,7 +98,8 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     From here on, this process also masks the operator's own secret patterns.
     """
     from bot.errors import SettingsError
-    from bot.settings import find_config, load, refuse_foreign
+    from bot.finding import find_config
+    from bot.settings import load, refuse_foreign
     from hitl.cards.redaction import mask_also
 
     path = find_config(config)
@@ -115,22 +116,35 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
     """Return a connection to the service. Raises ClientError.
 
-    `shown` says that the command only prints the answers, and does nothing else with them.
+    `shown` says that the command only prints the answers, and does nothing else with them. Exit 2 if nobody answers at
+    the socket that the settings name, and the settings have errors: then these may be why.
     """
     from sayso_client.client import Client
 
-    return Client(socket_path(config, socket_file), shown=shown)
+    named = _named_socket(socket_file)
+    try:
+        return Client(named or socket_path(config, None), shown=shown)
+    except ClientError:
+        if named is None:
+            settings(config)
+        raise
 
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:
-    """Return the path of the service's socket."""
+    """Return the path of the service's socket. Exit 2 if the settings don't say it because of an error in them."""
+    from bot.finding import runtime_folder
+
+    if named := _named_socket(socket_file):
+        return named
+    return (runtime_folder(config) or settings(config).folder("runtime")) / SOCKET_NAME
+
+
+def _named_socket(socket_file: Path | None) -> Path | None:
+    """Return the socket that the command line or the environment names, or None."""
     from sayso_client.settings import named_socket
 
-    if socket_file is not None:
-        return socket_file
-    if given := named_socket():
-        return Path(given)
-    return settings(config).folder("runtime") / SOCKET_NAME
+    given = socket_file or named_socket()
+    return Path(given) if given else None
 
 
 class Kept(NamedTuple):

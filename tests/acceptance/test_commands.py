@@ -79,7 +79,7 @@ def test_pending_for_programs_is_json(service: Installation, waiting: str) -> No
     (call,) = json.loads(done.stdout)
 
     assert 1 == len(done.stdout.splitlines())
-    assert (waiting, ["./deploy.sh", "prod"]) == (call["short"], call["args"]["argv"])
+    assert (waiting, ["echo", "ran"]) == (call["short"], call["args"]["argv"])
 
 
 def test_with_nothing_to_answer_pending_says_so(service: Installation) -> None:
